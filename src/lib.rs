@@ -1,0 +1,1 @@
+//! boardcast: from a DGT board to the wall.

@@ -1,0 +1,3 @@
+//! The `boardcast` command.
+
+fn main() {}
