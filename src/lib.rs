@@ -1,1 +1,3 @@
 //! boardcast: from a DGT board to the wall.
+
+pub mod game;

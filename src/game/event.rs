@@ -1,0 +1,162 @@
+//! What the core decides and what it lets through, as facts that can be applied to a [`State`].
+//!
+//! [`State`]: super::state::State
+
+use shakmaty::{Color, Move};
+
+use super::{
+    clock::ClockView,
+    ending::{EndReason, GameResult},
+    orientation::Orientation,
+    placement::Placement,
+    start::Start,
+    time::Timestamp,
+};
+
+/// One half-move of the mainline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ply {
+    /// The move.
+    pub m: Move,
+    /// When its final placement was first seen.
+    pub made_at: Timestamp,
+    /// Whether the move is completed (Article 6.2.1): pressed, or made final by what followed.
+    /// A made move may still be replaced; a completed one only by the arbiter or by proof.
+    pub completed: bool,
+    /// When the mover pressed, if a press was seen.
+    pub pressed_at: Option<Timestamp>,
+    /// The mover's time left right after the press, in milliseconds.
+    pub clock_ms: Option<u32>,
+}
+
+impl Ply {
+    /// A move that stands on the board and is not completed.
+    pub fn made(m: Move, made_at: Timestamp) -> Self {
+        Self { m, made_at, completed: false, pressed_at: None, clock_ms: None }
+    }
+}
+
+/// Why the mainline changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The placement stood for the settle time.
+    Settled,
+    /// This side pressed with the placement on the board.
+    Pressed(Color),
+    /// The board's report came after the press that belongs to it.
+    Correction,
+    /// The clock was started for the opponent.
+    ClockStarted,
+    /// A made move was undone before it was completed.
+    TakenBack,
+    /// Reports were missing; the next full placement told what was played.
+    Gap,
+    /// Kings in the centre showed that a last king move was none.
+    Signalled,
+    /// The starting array was set up again before the clock ever ran.
+    SetUpAgain,
+}
+
+impl Cause {
+    /// The word used in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Settled => "settled",
+            Self::Pressed(_) => "pressed",
+            Self::Correction => "correction",
+            Self::ClockStarted => "clock_started",
+            Self::TakenBack => "taken_back",
+            Self::Gap => "gap",
+            Self::Signalled => "signalled",
+            Self::SetUpAgain => "set_up_again",
+        }
+    }
+}
+
+/// Where in its life a table is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The starting array does not stand on the board.
+    #[default]
+    WaitingSetup,
+    /// It does, and nothing has been played.
+    Ready,
+    /// A game is being played.
+    Running,
+    /// A game is being played and its clock stands.
+    Paused,
+    /// The game has a result.
+    Finished,
+}
+
+impl Phase {
+    /// The word used in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WaitingSetup => "waiting_setup",
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+        }
+    }
+
+    /// Whether a game is under way.
+    pub fn is_playing(self) -> bool {
+        matches!(self, Self::Running | Self::Paused)
+    }
+}
+
+/// One fact about a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The life cycle moved on.
+    Phase(Phase),
+    /// A new game begins; the mainline is empty.
+    GameStarted {
+        /// Its first position.
+        start: Start,
+        /// How the board lies.
+        orientation: Orientation,
+    },
+    /// The mainline's plies from index `from` (0 = first half-move) on are now these.
+    Plies {
+        /// Index of the first ply that is replaced or added.
+        from: usize,
+        /// All plies from there on.
+        plies: Vec<Ply>,
+        /// Why.
+        cause: Cause,
+    },
+    /// The game has a result.
+    GameEnded {
+        /// The result.
+        result: GameResult,
+        /// Why.
+        reason: EndReason,
+    },
+    /// The clock was read. Ephemeral.
+    Clock(ClockView),
+    /// No clock is connected any more. Ephemeral.
+    ClockLost,
+    /// What stands on the board. Ephemeral, and for arbiters only.
+    Placement(Placement),
+    /// The board stopped answering (`false`) or answers again (`true`).
+    Link {
+        /// Whether the board answers.
+        up: bool,
+    },
+}
+
+impl Event {
+    /// Whether the fact is a decision that must outlive the process.
+    pub fn is_durable(&self) -> bool {
+        match self {
+            Self::Phase(_)
+            | Self::GameStarted { .. }
+            | Self::Plies { .. }
+            | Self::GameEnded { .. } => true,
+            Self::Clock(_) | Self::ClockLost | Self::Placement(_) | Self::Link { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! From observations to events: settling, presses, the life of a game.
+//!
+//! Placement first: what stands on the board decides, the way it came there only helps to choose.
+//! The tracker is driven from outside: [`handle`](Tracker::handle) takes a fact,
+//! [`deadline`](Tracker::deadline) says when it wants to be woken,
+//! [`handle_timeout`](Tracker::handle_timeout) wakes it (early or twice is harmless), and
+//! [`poll_event`](Tracker::poll_event) hands out what was decided, to be drained after each call.
+//! Time must not go backwards; if it does, it counts as standing still.
+
+mod play;
+
+mod press;
+
+mod setup;
+
+
+use std::collections::VecDeque;
+
+use shakmaty::{Color, Square};
+
+use super::{
+    clock::{self, ClockReading, ClockSignal, ClockView},
+    ending,
+    event::{Event, Phase},
+    observation::{Observation, Seat},
+    orientation::Orientation,
+    placement::Placement,
+    settings::Settings,
+    start::Start,
+    state::State,
+    time::Timestamp,
+    window::Window,
+};
+use setup::Arrays;
+
+/// The tracker of one table.
+#[derive(Clone, Debug)]
+pub struct Tracker {
+    settings: Settings,
+    arrays: Arrays,
+    state: State,
+    events: VecDeque<Event>,
+    now: Timestamp,
+    /// What stands on the board in the board's own frame, once a dump told it.
+    named: Option<Placement>,
+    /// The same as White sees it.
+    placement: Placement,
+    orientation: Orientation,
+    window: Window,
+    /// The array that stands, or stood when the pieces began to move, if no game has begun from it.
+    armed: Option<Start>,
+    /// Whether the clock ran during this game.
+    clock_ran: bool,
+    /// A press whose move is not on the board yet.
+    pending: Option<Press>,
+    /// Reports may be missing: longer lines may explain the placement.
+    gap: bool,
+    timers: Timers,
+}
+
+/// A press of the lever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Press {
+    by: Color,
+    at: Timestamp,
+    /// The presser's time left afterwards, in milliseconds.
+    clock_ms: u32,
+}
+
+/// When the tracker wants to be woken, by reason.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timers {
+    settle: Option<Timestamp>,
+    signal: Option<Timestamp>,
+    setup: Option<Timestamp>,
+}
+
+impl Tracker {
+    /// A tracker that has seen nothing yet.
+    pub fn new(settings: Settings) -> Self {
+        let start = Start::classical();
+        Self {
+            arrays: Arrays::new(&settings.start),
+            settings,
+            state: State::default(),
+            events: VecDeque::new(),
+            now: Timestamp::ZERO,
+            named: None,
+            placement: Placement::empty(),
+            orientation: Orientation::Normal,
+            window: Window::new(start.position().clone(), 0),
+            armed: None,
+            clock_ran: false,
+            pending: None,
+            gap: false,
+            timers: Timers::default(),
+        }
+    }
+
+    /// What is decided so far.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Takes one fact, observed at `at`.
+    pub fn handle(&mut self, at: Timestamp, observation: &Observation) {
+        self.handle_timeout(at);
+        match observation {
+            Observation::Dump(named) => self.dumped(named),
+            Observation::Change { square, piece } => {
+                let Some(named) = &mut self.named else {
+                    return; // The first dump will tell.
+                };
+                if named.set(*square, *piece) != *piece {
+                    let square: Square = self.orientation.square(*square);
+                    self.placement.set(square, *piece);
+                    self.changed();
+                }
+            }
+            Observation::Clock(reading) => self.clock_read(reading),
+            Observation::ClockAbsent => {
+                if self.state.clock().is_some() {
+                    self.emit(Event::ClockLost);
+                }
+            }
+            Observation::Link { up } => {
+                self.gap = true;
+                if self.state.link_up() != *up {
+                    self.emit(Event::Link { up: *up });
+                }
+            }
+        }
+    }
+
+    /// Lets everything happen whose time has come by `at`.
+    pub fn handle_timeout(&mut self, at: Timestamp) {
+        while let Some(due) = self.deadline().filter(|&due| due <= at) {
+            self.now = self.now.max(due);
+            let timers = &mut self.timers;
+            let reached = |timer: &mut Option<Timestamp>| timer.take_if(|t| *t <= due).is_some();
+            let (setup, settle, signal) = (
+                reached(&mut timers.setup),
+                reached(&mut timers.settle),
+                reached(&mut timers.signal),
+            );
+            if setup {
+                self.array_stood();
+            }
+            if settle {
+                self.settled();
+            }
+            if signal {
+                self.signal_stood();
+            }
+        }
+        self.now = self.now.max(at);
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout), if nothing else happens before.
+    pub fn deadline(&self) -> Option<Timestamp> {
+        let Timers { settle, signal, setup } = self.timers;
+        [settle, signal, setup].into_iter().flatten().min()
+    }
+
+    /// The next decision that has not been handed out.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.state.apply(&event);
+        self.events.push_back(event);
+    }
+
+    fn set_phase(&mut self, phase: Phase) {
+        if self.state.phase() != phase {
+            self.emit(Event::Phase(phase));
+        }
+    }
+
+    fn dumped(&mut self, named: &Placement) {
+        let first = self.named.is_none();
+        if self.named.as_ref() == Some(named) {
+            return;
+        }
+        // Had every report come through, the dump would have told nothing new.
+        self.gap = true;
+        self.named = Some(named.clone());
+        self.placement = self.oriented(named);
+        self.changed();
+        if first && self.armed.is_some() {
+            // Nobody was seen setting it up: it stood there before the board was read.
+            self.timers.setup = None;
+            self.array_stood();
+        }
+    }
+
+    fn oriented(&self, named: &Placement) -> Placement {
+        match self.orientation {
+            Orientation::Normal => named.clone(),
+            Orientation::Turned => named.turned(),
+        }
+    }
+
+    fn turn_board(&mut self, orientation: Orientation) {
+        if self.orientation != orientation {
+            self.orientation = orientation;
+            if let Some(named) = &self.named {
+                self.placement = self.oriented(named);
+            }
+        }
+    }
+
+    /// The placement on the board is another one than a moment ago.
+    fn changed(&mut self) {
+        self.watch_array();
+        self.emit(Event::Placement(self.placement.clone()));
+        if self.is_following() {
+            self.window.see(&self.placement, self.now);
+            self.disarm_if_cleared();
+            self.timers.settle = Some(self.now.after(self.settings.settle_ms));
+            self.press_in_grace();
+        }
+        self.timers.signal = ending::signalled(&self.placement)
+            .filter(|_| self.state.phase().is_playing())
+            .map(|_| self.now.after(self.settings.signal_hold_ms));
+    }
+
+    /// Whether there is a game, or an array from which one may begin.
+    fn is_following(&self) -> bool {
+        self.armed.is_some() || self.state.phase().is_playing()
+    }
+
+    fn clock_read(&mut self, reading: &ClockReading) {
+        let opposite = self.settings.seat == Seat::OppositeSide;
+        let left = clock::left_side(self.orientation, opposite);
+        let view = ClockView::new(reading, left, self.now);
+        let before = self.state.clock().copied();
+        match clock::signal(before.as_ref(), &view) {
+            Some(ClockSignal::Pressed(by)) => {
+                self.pressed(Press { by, at: self.now, clock_ms: view.ms(by) });
+            }
+            // A clock that comes back while the game goes on tells nothing about the time between.
+            Some(ClockSignal::Started(_))
+                if before.is_none() && self.state.phase() == Phase::Running => {}
+            Some(ClockSignal::Started(side)) => self.clock_started(side),
+            Some(ClockSignal::Stopped) if self.state.phase() == Phase::Running => {
+                self.set_phase(Phase::Paused);
+            }
+            Some(ClockSignal::Stopped) | None => {}
+        }
+        if before.is_none_or(|before| !before.same_as(&view)) {
+            self.emit(Event::Clock(view));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The mainline: what settled on the board, what was taken back, what the kings withdraw.
+
+use shakmaty::Move;
+
+use super::{
+    super::{
+        ending,
+        event::{Cause, Event, Ply},
+        explain,
+        window::Standing,
+    },
+    Press, Tracker,
+};
+
+impl Tracker {
+    /// The placement has stood for the settle time.
+    pub(super) fn settled(&mut self) {
+        if !self.is_following() {
+            return;
+        }
+        if self.window.standing(&self.placement) == Standing::Off {
+            self.search();
+        }
+        let Standing::On(n) = self.window.standing(&self.placement) else {
+            return;
+        };
+        let late = self.pending.take_if(|press| {
+            n > self.window.made() && (0..n).rev().take(2).any(|i| self.window.mover(i) == press.by)
+        });
+        let cause = match late {
+            Some(_) => Cause::Correction,
+            None if self.gap && n > self.window.made() => Cause::Gap,
+            None if n < self.window.made() => Cause::TakenBack,
+            None => Cause::Settled,
+        };
+        self.gap = false;
+        self.read(n, cause, late);
+    }
+
+    /// Looks for more than one missed ply. Without a reason to believe that reports are missing
+    /// only a pair of plies that is the only one will do.
+    fn search(&mut self) {
+        if ending::signalled(&self.placement).is_some() {
+            return;
+        }
+        let plies = if self.gap { self.settings.gap_plies } else { 2 };
+        for shared in (0..=self.window.made()).rev() {
+            let Some(position) = self.window.made_position(shared) else {
+                continue;
+            };
+            let lines = explain::shortest_lines(position, &self.placement, plies, 2);
+            let line = match lines.as_slice() {
+                [line] => line,
+                [line, ..] if self.gap => line,
+                _ => continue,
+            };
+            if !self.gap && captures_the_mover(line) {
+                continue;
+            }
+            let line = line.clone();
+            self.window.read_in(shared, &line, self.now);
+            return;
+        }
+    }
+
+    /// Takes the first `n` plies of the window's line into the mainline; `press` completes the last
+    /// ply of its side among them.
+    pub(super) fn read(&mut self, n: usize, cause: Cause, press: Option<Press>) {
+        let n = n.min(self.window.len().max(self.window.made()));
+        if self.armed.is_some() {
+            if n == 0 {
+                return;
+            }
+            self.begin(self.state.clock().is_none_or(|clock| clock.running.is_some()));
+        }
+        let shared = self.window.shared().min(n);
+        // One more ply of each side: what is played now may complete it.
+        let earlier = self.window.base().min(2);
+        let base = self.window.base() - earlier;
+        let mut suffix: Vec<Ply> =
+            self.state.plies().iter().skip(base).take(earlier + shared).cloned().collect();
+        let glimpsed = self.window.glimpsed().iter().take(n - shared);
+        suffix.extend(glimpsed.map(|seen| Ply::made(seen.m, seen.at)));
+        if let Some(press) = press
+            && let Some(i) = (0..n).rev().find(|&i| self.window.mover(i) == press.by)
+        {
+            let ply = &mut suffix[earlier + i];
+            ply.completed = true;
+            ply.pressed_at = Some(press.at);
+            ply.clock_ms = Some(press.clock_ms);
+        }
+        // A mover who has made his next move has completed the one before (6.2.1).
+        for ply in suffix.iter_mut().rev().skip(2) {
+            ply.completed = true;
+        }
+        self.window.make(n);
+        let end = ending::on_board(self.window.position(n));
+        self.replace_from(base, suffix, cause);
+        let open = self.state.plies().iter().rev().take_while(|ply| !ply.completed).count();
+        self.window.close(self.window.made().saturating_sub(open));
+        if let Some((result, reason)) = end
+            && n > 0
+        {
+            self.end(result, reason);
+        }
+    }
+
+    /// Withdraws all plies from index `from` on.
+    pub(super) fn withdraw_to(&mut self, from: usize, cause: Cause) {
+        if from < self.state.plies().len() {
+            self.emit(Event::Plies { from, plies: Vec::new(), cause });
+        }
+    }
+
+    /// Makes `plies` the mainline from index `base` on, saying only what really changes.
+    fn replace_from(&mut self, base: usize, mut plies: Vec<Ply>, cause: Cause) {
+        let old = &self.state.plies()[base.min(self.state.plies().len())..];
+        let same = old.iter().zip(&plies).take_while(|(old, new)| old == new).count();
+        if same == old.len() && same == plies.len() {
+            return;
+        }
+        let plies = plies.split_off(same);
+        self.emit(Event::Plies { from: base + same, plies, cause });
+    }
+
+    /// The kings have stood on centre squares for the time that makes it a signal.
+    pub(super) fn signal_stood(&mut self) {
+        let Some(result) = ending::signalled(&self.placement) else {
+            return;
+        };
+        if !self.state.phase().is_playing() {
+            return;
+        }
+        let steps = self.state.plies().iter().rev();
+        let steps = steps
+            .take_while(|ply| !ply.completed && ending::is_king_step_to_centre(&ply.m))
+            .count();
+        self.withdraw_to(self.state.plies().len() - steps, Cause::Signalled);
+        self.end(result, ending::EndReason::Signalled);
+    }
+}
+
+/// Whether the second ply takes the man that the first one moved: then what looks like two moves
+/// may be one capture with the victim pushed aside.
+fn captures_the_mover(line: &[Move]) -> bool {
+    matches!(line, [first, second] if second.is_capture() && second.to() == first.to())
+}

@@ -1,0 +1,365 @@
+//! Playing a scenario against the tracker.
+
+use boardcast::game::{
+    ClockReading, Event, Observation, Orientation, Placement, Settings, SideReading, Start,
+    StartRule, State, Timestamp, Tracker,
+};
+use shakmaty::{Board, CastlingMode, Chess, Color, Piece, Position, Square, fen::Fen, san::San};
+
+use super::scenario::{self, Output, Scenario};
+
+/// Plays `scenario` and returns what the tracker said about moves, states and results.
+pub(super) fn play(scenario: &Scenario) -> Vec<Output> {
+    let mut table = Table::new(scenario);
+    let mut outputs = Vec::new();
+    table.prelude(scenario);
+    let mut events = scenario.events.clone();
+    expand_auto(&mut events, scenario, &mut outputs);
+    events.sort_by_key(|event| event.ms);
+    table.said.clear();
+    let mut end = 0;
+    for event in &events {
+        end = end.max(event.ms);
+        table.happen(event);
+    }
+    table.run_to(end + AFTERWARDS_MS);
+    // The completions of ordinary moves are not written in the scenarios: they must be there.
+    for wanted in &outputs {
+        let i = table.said.iter().position(|output: &Output| output.agrees(wanted));
+        match i {
+            Some(i) => {
+                table.said.remove(i);
+            }
+            None => {
+                table.said.push(Output { ms: wanted.ms, words: format!("not {}", wanted.words) });
+            }
+        }
+    }
+    table.said
+}
+
+struct Table {
+    tracker: Tracker,
+    /// What was published so far, to tell what a change of the mainline means.
+    shown: State,
+    board: Placement,
+    running: Option<Color>,
+    lever: Color,
+    clock_up: bool,
+    times_ms: [u32; 2],
+    said: Vec<Output>,
+}
+
+impl Table {
+    fn new(scenario: &Scenario) -> Self {
+        let chess960 = scenario.option("chess960").is_some();
+        let start = scenario.option("fen").map_or_else(Start::classical, |fen| {
+            let setup = fen.parse::<Fen>().expect("a FEN").into_setup();
+            Start::from_setup(setup, CastlingMode::from_chess960(chess960)).expect("a position")
+        });
+        let times = scenario.option("clock").unwrap_or("5400,5400");
+        let (white, black) = times.split_once(',').expect("two times");
+        let ms = |s: &str| s.parse::<f64>().expect("seconds") as u32 * 1000;
+        let turn = start.position().turn();
+        let settings =
+            Settings { start: StartRule::Position(Box::new(start)), ..Settings::default() };
+        Self {
+            tracker: Tracker::new(settings),
+            shown: State::default(),
+            board: Placement::empty(),
+            running: None,
+            lever: turn,
+            clock_up: true,
+            times_ms: [ms(white), ms(black)],
+            said: Vec::new(),
+        }
+    }
+
+    /// Brings the table into the state in which the scenario begins.
+    fn prelude(&mut self, scenario: &Scenario) {
+        let start = scenario
+            .option("fen")
+            .map_or_else(Board::new, |fen| fen.parse::<Fen>().expect("a FEN").into_setup().board);
+        self.observe(PRELUDE_MS - 9_000, &Observation::Link { up: true });
+        self.observe(PRELUDE_MS - 9_000, &Observation::Dump(Placement::empty()));
+        self.clock(PRELUDE_MS - 8_000);
+        let state = scenario.option("state").unwrap_or("running");
+        let set_up_at = if state == "waiting_setup" { PRELUDE_MS } else { PRELUDE_MS - 5_000 };
+        let board = scenario
+            .option("board")
+            .map_or(start, |fen| Board::from_ascii_board_fen(fen.as_bytes()).expect("a placement"));
+        self.board = Placement::new(board);
+        self.observe(set_up_at, &Observation::Dump(self.board.clone()));
+        if state == "running" {
+            self.running = Some(self.lever);
+            self.clock(PRELUDE_MS - 1_000);
+        }
+        self.tracker.handle_timeout(Timestamp::from_millis(PRELUDE_MS));
+        self.listen(PRELUDE_MS);
+    }
+
+    fn happen(&mut self, event: &scenario::Event) {
+        let at = PRELUDE_MS + event.ms;
+        let args: Vec<&str> = event.args.iter().map(String::as_str).collect();
+        match (event.verb.as_str(), args.as_slice()) {
+            ("lift", [square, _]) => self.put(at, square, None),
+            ("place", [square, piece]) | ("replace", [square, _, piece]) => {
+                self.put(at, square, Some(piece));
+            }
+            ("board", [placement]) => {
+                let board = Board::from_ascii_board_fen(placement.as_bytes()).expect("placement");
+                self.board = Placement::new(board);
+                self.observe(at, &Observation::Link { up: true });
+                self.observe(at, &Observation::Dump(self.board.clone()));
+            }
+            ("press", [side]) => {
+                let side = side_of(side);
+                self.running = Some(!side);
+                self.lever = !side;
+                self.clock(at);
+            }
+            ("start", [side]) => {
+                let side = side_of(side);
+                if self.running == Some(side) && event.ms > 0 {
+                    self.running = None;
+                    self.clock(at); // A clock that is started was standing.
+                }
+                self.running = Some(side);
+                self.lever = side;
+                self.clock(at);
+            }
+            ("stop", _) => {
+                self.running = None;
+                self.clock(at);
+            }
+            ("lost", ["clock"]) => {
+                self.clock_up = false;
+                self.observe(at, &Observation::ClockAbsent);
+            }
+            ("back", ["clock"]) => {
+                self.clock_up = true;
+                self.clock(at);
+            }
+            ("lost", ["board"]) => self.observe(at, &Observation::Link { up: false }),
+            ("back", ["board"]) => self.observe(at, &Observation::Link { up: true }),
+            _ => self.run_to(event.ms),
+        }
+    }
+
+    fn put(&mut self, at: u64, square: &str, piece: Option<&str>) {
+        let square: Square = square.parse().expect("a square");
+        let piece = piece.and_then(|letter| Piece::from_char(letter.chars().next()?));
+        self.board.set(square, piece);
+        self.observe(at, &Observation::Change { square, piece });
+    }
+
+    fn clock(&mut self, at: u64) {
+        if !self.clock_up {
+            return;
+        }
+        let side = |ms| SideReading { ms, flag: false };
+        let [white, black] = self.times_ms;
+        let reading = ClockReading {
+            left: side(white),
+            right: side(black),
+            running: self.running.is_some(),
+            left_high: self.running.unwrap_or(self.lever) == Color::White,
+        };
+        self.observe(at, &Observation::Clock(reading));
+    }
+
+    fn run_to(&mut self, ms: u64) {
+        self.wake_until(PRELUDE_MS + ms);
+    }
+
+    fn wake_until(&mut self, at: u64) {
+        while let Some(due) = self.tracker.deadline().filter(|due| due.as_millis() <= at) {
+            self.tracker.handle_timeout(due);
+            self.listen(due.as_millis());
+        }
+    }
+
+    fn observe(&mut self, at: u64, observation: &Observation) {
+        self.wake_until(at);
+        self.tracker.handle(Timestamp::from_millis(at), observation);
+        self.listen(at);
+    }
+
+    fn listen(&mut self, at: u64) {
+        let ms = at.saturating_sub(PRELUDE_MS);
+        while let Some(event) = self.tracker.poll_event() {
+            let before = self.shown.clone();
+            self.shown.apply(&event);
+            let mut say = |words: String| self.said.push(Output { ms, words });
+            match &event {
+                Event::Plies { .. } => changes(&before, &self.shown, &mut say),
+                Event::GameEnded { result, reason } => {
+                    say(format!("end {} result={}", reason.as_str(), result.as_str()));
+                }
+                Event::Phase(phase) => say(format!("state {}", phase.as_str())),
+                Event::GameStarted { orientation, .. } => {
+                    assert_eq!(*orientation, Orientation::Normal);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn side_of(name: &str) -> Color {
+    match name {
+        "white" | "left" => Color::White,
+        _ => Color::Black,
+    }
+}
+
+/// What a change of the mainline means in the words of the scenarios.
+fn changes(before: &State, after: &State, say: &mut impl FnMut(String)) {
+    let pairs = before.plies().iter().zip(after.plies());
+    let same = pairs.take_while(|(old, new)| old.m == new.m).count();
+    for i in same..before.plies().len() {
+        say(format!("retract {}", numbered(before, i)));
+    }
+    for i in 0..after.plies().len() {
+        let done = after.plies()[i].completed;
+        let was = (i < same).then(|| before.plies()[i].completed);
+        match (was, done) {
+            (None, false) => say(format!("made {}", numbered(after, i))),
+            (None | Some(false), true) => say(format!("completed {}", numbered(after, i))),
+            _ => {}
+        }
+    }
+}
+
+fn numbered(state: &State, i: usize) -> String {
+    let position = state.position(i).expect("a ply's position");
+    let dots = position.turn().fold_wb(".", "...");
+    let san = shakmaty::san::SanPlus::from_move(position.clone(), state.plies()[i].m);
+    format!("{}{dots} {san}", position.fullmoves())
+}
+
+/// Turns `auto` into lifts, places and presses, and the completions they must give.
+fn expand_auto(events: &mut Vec<scenario::Event>, scenario: &Scenario, wanted: &mut Vec<Output>) {
+    let mut position: Chess = scenario.option("fen").map_or_else(Chess::default, |fen| {
+        let mode = CastlingMode::from_chess960(scenario.option("chess960").is_some());
+        fen.parse::<Fen>().expect("a FEN").into_position(mode).expect("a position")
+    });
+    let mut expanded = Vec::new();
+    for event in std::mem::take(events) {
+        if event.verb != "auto" {
+            follow(&mut position, &event, &expanded);
+            expanded.push(event);
+            continue;
+        }
+        let every = (event.args[0].parse::<f64>().expect("seconds") * 1000.0) as u64;
+        for (i, san) in event.args[1..].iter().enumerate() {
+            let at = event.ms + every * i as u64;
+            let Ok(m) = san.parse::<San>().expect("SAN").to_move(&position) else {
+                // The scenario went on from somewhere this reader does not follow.
+                return;
+            };
+            let turn = position.turn();
+            let number = position.fullmoves();
+            let dots = turn.fold_wb(".", "...");
+            let mut push = |ms: u64, verb: &str, args: &[String]| {
+                expanded.push(scenario::Event {
+                    ms: at + ms,
+                    verb: verb.into(),
+                    args: args.to_vec(),
+                });
+            };
+            let letter = |piece: Piece| piece.char().to_string();
+            let before = position.clone();
+            let after = position.clone().play(m).expect("a legal move");
+            if m.is_castle() {
+                for (ms, square) in [(0, m.from().unwrap()), (200, m.to())] {
+                    push(ms, "lift", &[square.to_string(), "?".into()]);
+                }
+                for (ms, role) in [(300, shakmaty::Role::King), (800, shakmaty::Role::Rook)] {
+                    let side = m.castling_side().unwrap();
+                    let file = if role == shakmaty::Role::King {
+                        side.king_to_file()
+                    } else {
+                        side.rook_to_file()
+                    };
+                    let to = Square::from_coords(file, m.to().rank());
+                    push(ms, "place", &[to.to_string(), letter(role.of(turn))]);
+                }
+            } else {
+                let from = m.from().unwrap();
+                let mut gone = Vec::new();
+                for square in before.board().occupied() {
+                    if after.board().piece_at(square).is_none() && square != from {
+                        gone.push(square);
+                    }
+                }
+                if before.board().piece_at(m.to()).is_some() {
+                    gone.push(m.to());
+                }
+                for square in gone {
+                    push(0, "lift", &[square.to_string(), "?".into()]);
+                }
+                push(200, "lift", &[from.to_string(), "?".into()]);
+                let piece = after.board().piece_at(m.to()).unwrap();
+                push(500, "place", &[m.to().to_string(), letter(piece)]);
+            }
+            push(1000, "press", &[turn.fold_wb("white", "black").into()]);
+            let san = shakmaty::san::SanPlus::from_move(before, m);
+            wanted.push(Output { ms: at + 1000, words: format!("completed {number}{dots} {san}") });
+            position = after;
+        }
+    }
+    *events = expanded;
+}
+
+/// Keeps up with what single events do to the position, as far as a legal move explains it.
+fn follow(position: &mut Chess, event: &scenario::Event, so_far: &[scenario::Event]) {
+    if event.verb == "board" {
+        if event.args[0] == "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR" {
+            *position = Chess::default();
+            return;
+        }
+        let board = Board::from_ascii_board_fen(event.args[0].as_bytes()).expect("a placement");
+        let lines =
+            boardcast::game::explain::shortest_lines(position, &Placement::new(board), 4, 1);
+        for m in lines.first().into_iter().flatten() {
+            *position = position.clone().play(*m).expect("a legal move");
+        }
+        return;
+    }
+    if !matches!(event.verb.as_str(), "place" | "lift") {
+        return;
+    }
+    let mut board = position.board().clone();
+    let turn_start =
+        so_far.iter().rposition(|e| e.verb == "press" || e.verb == "mark").map_or(0, |i| i + 1);
+    for event in so_far[turn_start..].iter().chain([event]) {
+        let Ok(square) = event.args.first().map_or("", String::as_str).parse::<Square>() else {
+            continue;
+        };
+        match event.verb.as_str() {
+            "lift" => {
+                board.discard_piece_at(square);
+            }
+            "place" => {
+                if let Some(piece) = event.args[1].chars().next().and_then(Piece::from_char) {
+                    board.set_piece_at(square, piece);
+                }
+            }
+            _ => {}
+        }
+    }
+    let found = position
+        .legal_moves()
+        .into_iter()
+        .find(|m| position.clone().play(*m).is_ok_and(|after| *after.board() == board));
+    if let Some(m) = found {
+        *position = position.clone().play(m).expect("a legal move");
+    }
+}
+
+/// The scenario's zero on the tracker's time line.
+const PRELUDE_MS: u64 = 100_000;
+
+/// How long the timers run on after the last event.
+const AFTERWARDS_MS: u64 = 2_000;
