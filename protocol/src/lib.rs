@@ -1,3 +1,23 @@
 //! The DGT electronic board and clock protocol: frames, messages and links, without I/O.
 #![no_std]
 extern crate alloc;
+
+mod field;
+mod frame;
+mod message;
+
+mod command;
+
+pub use command::{
+    Beep, ClockCommand, Command, CommandReader, Leds, Run, SegmentText, SetAndRun, Side,
+};
+pub use field::{Field, PieceCode};
+pub use frame::{Counts, Deframer, Fault, MAX_FRAME};
+pub use message::{
+    Message,
+    battery::{Battery, Duty},
+    board::Dump,
+    clock::{AckMeaning, Button, ClockAck, ClockMessage, ClockSide, ClockTimes, Lever},
+    identity::{LongSerialNumber, SerialNumber, Text},
+    malformed::{Defect, Malformed},
+};
