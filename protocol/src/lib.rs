@@ -7,12 +7,14 @@ mod frame;
 mod message;
 
 mod command;
+mod link;
 
 pub use command::{
     Beep, ClockCommand, Command, CommandReader, Leds, Run, SegmentText, SetAndRun, Side,
 };
 pub use field::{Field, PieceCode};
 pub use frame::{Counts, Deframer, Fault, MAX_FRAME};
+pub use link::{Identity, LinkEvent, Request, SingleLink, SingleSettings};
 pub use message::{
     Message,
     battery::{Battery, Duty},
