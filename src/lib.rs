@@ -1,3 +1,11 @@
 //! boardcast: from a DGT board to the wall.
 
 pub mod game;
+
+pub mod hall;
+
+pub mod view;
+
+pub mod replay;
+
+pub mod cli;

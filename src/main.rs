@@ -1,3 +1,9 @@
 //! The `boardcast` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    boardcast::cli::run(boardcast::cli::Cli::parse())
+}

@@ -1,0 +1,55 @@
+//! The command line: what a person types, and how a command ends.
+
+mod output;
+
+mod replay;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+/// Reads DGT chess boards and publishes the games played on them, live, over MQTT.
+#[derive(Debug, Parser)]
+#[command(name = "boardcast", version, about, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What is written to the log: error, warn, info, debug or trace
+    #[arg(long, global = true, value_name = "LEVEL", env = "BOARDCAST_LOG", default_value = "info")]
+    pub log: String,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Everything boardcast can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Replay captures and print the events or the games they give
+    #[command(after_help = replay::EXAMPLES)]
+    Replay(replay::Replay),
+}
+
+/// Runs one command.
+pub fn run(cli: Cli) -> ExitCode {
+    let result = match cli.command {
+        Command::Replay(command) => replay::run(&command),
+    };
+    result.unwrap_or_else(|error| {
+        output::complain(&format!("{error:#}"));
+        ExitCode::from(FAILURE)
+    })
+}
+
+/// A file named on the command line, for messages.
+fn name_of(path: &std::path::Path) -> String {
+    PathBuf::from(path).display().to_string()
+}
+
+/// The exit status of a command that could not do what it was asked.
+const FAILURE: u8 = 1;
+
+const EXAMPLES: &str = "\
+Examples:
+  boardcast demo                        watch a hall of virtual boards play
+  boardcast run --config hall.toml      publish the boards of a real one
+  boardcast record /dev/ttyUSB0 -o game.jsonl
+  boardcast replay game.jsonl --pgn     what was played";

@@ -1,0 +1,187 @@
+//! `boardcast replay`.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+
+use super::{FAILURE, name_of, output};
+use crate::{
+    game,
+    hall::{Recorded, State},
+    replay,
+    view::{
+        capture,
+        event::{ArbiterEvent, Epoch},
+        pgn,
+    },
+};
+
+/// Replay captures and print the events or the games they give.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// Capture files; `-` reads standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print events, one JSON object a line (the default)
+    #[arg(long, conflicts_with = "pgn")]
+    events: bool,
+    /// Print the games as PGN
+    #[arg(long)]
+    pgn: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// If a file cannot be read or is no capture, or the output cannot be written.
+pub fn run(command: &Replay) -> anyhow::Result<ExitCode> {
+    let mut out = output::lines();
+    let mut broken = 0;
+    for path in &command.files {
+        let source = (command.files.len() > 1).then(|| name_of(path));
+        let done = one(command, path, source.as_deref(), &mut out);
+        let lines = match done {
+            Err(error) if error.downcast_ref().is_some_and(output::is_closed_pipe) => {
+                return Ok(ExitCode::SUCCESS);
+            }
+            other => other.with_context(|| name_of(path))?,
+        };
+        if lines > 0 {
+            output::complain(&format!(
+                "{}: {lines} broken {} skipped",
+                name_of(path),
+                if lines == 1 { "line" } else { "lines" }
+            ));
+        }
+        broken += lines;
+    }
+    match out.flush() {
+        Err(error) if !output::is_closed_pipe(&error) => return Err(error.into()),
+        _ => {}
+    }
+    Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+}
+
+/// Replays one file. Returns how many of its lines were broken.
+fn one(
+    command: &Replay,
+    path: &Path,
+    source: Option<&str>,
+    out: &mut impl Write,
+) -> anyhow::Result<usize> {
+    let input: Box<dyn io::Read> =
+        if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+    let mut reader = capture::Reader::new(BufReader::with_capacity(1 << 16, input))?;
+    let mut replay = replay::Replay::new(reader.header())?;
+    let mut printer = Printer::new(command.pgn, source, out);
+    let mut broken = 0;
+    for line in &mut reader {
+        match line? {
+            Ok(line) => replay.line(&line, &mut |recorded| printer.event(recorded)),
+            Err(line) => {
+                output::complain(&format!("{}: {line}", name_of(path)));
+                broken += 1;
+            }
+        }
+        printer.check()?;
+    }
+    replay.finish(&mut |recorded| printer.event(recorded));
+    printer.end()?;
+    Ok(broken)
+}
+
+/// Prints what a replay says, and keeps the first error of the output.
+struct Printer<'a, W> {
+    pgn: bool,
+    source: Option<&'a str>,
+    out: &'a mut W,
+    state: State,
+    result: io::Result<()>,
+}
+
+/// An event of the arbiters' topic with the virtual time and, where there are several, the file.
+#[derive(Serialize)]
+struct EventLine<'a> {
+    t: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(flatten)]
+    event: ArbiterEvent,
+}
+
+impl<'a, W: Write> Printer<'a, W> {
+    fn new(pgn: bool, source: Option<&'a str>, out: &'a mut W) -> Self {
+        Self { pgn, source, out, state: State::default(), result: Ok(()) }
+    }
+
+    fn event(&mut self, recorded: &Recorded) {
+        if self.result.is_err() {
+            return;
+        }
+        if self.pgn && matches!(recorded.event, game::Event::GameStarted { .. }) {
+            self.result = self.print_game(recorded.table);
+        }
+        self.state.apply(recorded);
+        if !self.pgn {
+            self.result = self.print_event(recorded);
+        }
+    }
+
+    fn print_event(&mut self, recorded: &Recorded) -> io::Result<()> {
+        let Some(table) = self.state.table(recorded.table) else {
+            return Ok(());
+        };
+        let Some(event) = ArbiterEvent::new(recorded, &table.game, Epoch::Capture) else {
+            return Ok(());
+        };
+        let line = EventLine { t: recorded.at.as_millis(), source: self.source, event };
+        serde_json::to_writer(&mut *self.out, &line)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Prints the game at `table`, if there is one.
+    fn print_game(&mut self, table: u32) -> io::Result<()> {
+        let Some(state) = self.state.table(table).filter(|state| state.game.game() > 0) else {
+            return Ok(());
+        };
+        let mut tags = pgn::Tags::roster("", "", "", "", "");
+        if let Some(source) = self.source {
+            tags.push("Source", source);
+        }
+        tags.push("Board", &table.to_string());
+        self.out.write_all(pgn::game(&tags, &state.game).as_bytes())
+    }
+
+    fn check(&mut self) -> io::Result<()> {
+        std::mem::replace(&mut self.result, Ok(()))
+    }
+
+    fn end(mut self) -> io::Result<()> {
+        self.check()?;
+        if self.pgn {
+            let tables: Vec<_> = self.state.tables().map(|(number, _)| number).collect();
+            for table in tables {
+                self.print_game(table)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What `--help` shows.
+pub const EXAMPLES: &str = "\
+Examples:
+  boardcast replay game.jsonl               every event, one JSON object a line
+  boardcast replay game.jsonl --pgn         the games
+  boardcast replay *.jsonl --events | grep '\"plies\"'
+
+Time is virtual: a capture of five hours takes a moment, and the same file always gives the same
+output. A broken line is told with its number and skipped; the exit status is then 1.";

@@ -1,0 +1,86 @@
+//! From the words of the wire to observations. The only place above the ports that knows them.
+
+use dgt_protocol::{
+    ClockMessage, ClockSide, ClockTimes, Dump, Field, Lever, LinkEvent, Message, PieceCode,
+};
+use shakmaty::{Color, Piece, Role, Square};
+
+use crate::game::{ClockReading, Observation, Placement, SideReading};
+
+/// What a link event tells about board or clock, if anything.
+pub fn observation(event: &LinkEvent) -> Option<Observation> {
+    match event {
+        LinkEvent::Message(Message::Dump(dump)) => Some(Observation::Dump(placement(dump))),
+        LinkEvent::Message(Message::FieldUpdate { field, code }) => {
+            Some(Observation::Change { square: square(*field), piece: piece(*code) })
+        }
+        LinkEvent::Message(Message::Clock(ClockMessage::Times(times))) => Some(clock(times)),
+        LinkEvent::Silent => Some(Observation::Link { up: false }),
+        LinkEvent::Answering => Some(Observation::Link { up: true }),
+        _ => None,
+    }
+}
+
+/// Whether the event proves that the board speaks.
+pub fn shows_life(event: &LinkEvent) -> bool {
+    matches!(event, LinkEvent::Message(_) | LinkEvent::Answering)
+}
+
+/// Whether the event tells that the board on the link has this serial number, long or short.
+pub fn names_board(event: &LinkEvent, serial: &str) -> bool {
+    let LinkEvent::Identified(identity) = event else {
+        return false;
+    };
+    identity.serial_number.as_ref().is_some_and(|short| short.as_str() == serial)
+        || identity.long_serial_number.as_ref().is_some_and(|long| long.as_str() == serial)
+}
+
+fn placement(dump: &Dump) -> Placement {
+    let mut placement = Placement::empty();
+    for field in Field::all() {
+        placement.set(square(field), piece(dump.code(field)));
+    }
+    placement
+}
+
+/// Field 0 is a8 and the rows are read as a page; squares count from a1 upwards.
+fn square(field: Field) -> Square {
+    Square::new(u32::from(field.index())).flip_vertical()
+}
+
+/// The result markers of the protocol stand for no man: they are read as empty squares.
+fn piece(code: PieceCode) -> Option<Piece> {
+    use PieceCode as P;
+    let (color, role) = match code {
+        P::Empty | P::DrawMark | P::WhiteWinsMark | P::BlackWinsMark => return None,
+        P::WhitePawn => (Color::White, Role::Pawn),
+        P::WhiteRook => (Color::White, Role::Rook),
+        P::WhiteKnight => (Color::White, Role::Knight),
+        P::WhiteBishop => (Color::White, Role::Bishop),
+        P::WhiteKing => (Color::White, Role::King),
+        P::WhiteQueen => (Color::White, Role::Queen),
+        P::BlackPawn => (Color::Black, Role::Pawn),
+        P::BlackRook => (Color::Black, Role::Rook),
+        P::BlackKnight => (Color::Black, Role::Knight),
+        P::BlackBishop => (Color::Black, Role::Bishop),
+        P::BlackKing => (Color::Black, Role::King),
+        P::BlackQueen => (Color::Black, Role::Queen),
+    };
+    Some(Piece { color, role })
+}
+
+fn clock(times: &ClockTimes) -> Observation {
+    if !times.connected {
+        return Observation::ClockAbsent;
+    }
+    let side = |side: &ClockSide| SideReading {
+        ms: side.total_seconds() * 1000,
+        flag: side.flag || side.flag_running,
+    };
+    Observation::Clock(ClockReading {
+        left: side(&times.left),
+        right: side(&times.right),
+        running: times.running,
+        left_high: times.lever == Lever::LeftHigh,
+    })
+}
