@@ -9,3 +9,5 @@ pub mod view;
 pub mod replay;
 
 pub mod cli;
+
+pub mod sim;

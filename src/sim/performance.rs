@@ -1,0 +1,93 @@
+//! A script carried out on a virtual board.
+
+use std::{collections::VecDeque, time::Duration};
+
+use shakmaty::{Board, Color};
+
+use crate::sim::{
+    board::VirtualBoard,
+    clock::VirtualClock,
+    hand::script::{Action, Script, Step},
+};
+
+/// What happened to the cable between board and host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cable {
+    /// It was pulled out.
+    Pulled,
+    /// It was put back; the board is idle until the host speaks to it.
+    Back,
+}
+
+/// A board, and the hands that still have something to do on it.
+///
+/// Acts and deadlines of the board are carried out in the order of their times, however late the caller
+/// comes, so that the same script gives the same bytes in a simulation and in front of a real host.
+#[derive(Clone, Debug)]
+pub struct Performance {
+    board: VirtualBoard,
+    steps: VecDeque<Step>,
+    cable: VecDeque<Cable>,
+}
+
+impl Performance {
+    /// Sets up a board for a script: the men of the first game, and a clock if the script uses one.
+    pub fn new(mut board: VirtualBoard, men: &Board, script: &Script) -> Self {
+        board.set_up(Duration::ZERO, men);
+        let control = script.steps.iter().find_map(|step| match &step.action {
+            Action::SetClock(control) => Some(control.clone()),
+            _ => None,
+        });
+        if let Some(control) = control {
+            let white = board.clock_side(Color::White);
+            let clock = VirtualClock::new(control, white, Duration::ZERO);
+            board.plug_clock(Duration::ZERO, Some(clock));
+        }
+        Self { board, steps: script.steps.iter().cloned().collect(), cable: VecDeque::new() }
+    }
+
+    /// The board.
+    pub fn board(&self) -> &VirtualBoard {
+        &self.board
+    }
+
+    /// Whether the hands have nothing left to do.
+    pub fn is_over(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Takes bytes from the host.
+    pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+        self.handle_timeout(now);
+        self.board.handle_bytes(now, bytes);
+    }
+
+    /// Carries out everything that is due.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        while let Some(step) = self.steps.pop_front_if(|step| step.at <= now) {
+            self.board.perform(step.at, &step.action);
+            match step.action {
+                Action::Unplug => self.cable.push_back(Cable::Pulled),
+                Action::Replug => self.cable.push_back(Cable::Back),
+                _ => {}
+            }
+        }
+        self.board.handle_timeout(now);
+    }
+
+    /// The next bytes that have come down the line.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.board.poll_transmit()
+    }
+
+    /// What happened to the cable. Bytes still to be polled came before.
+    pub fn poll_cable(&mut self) -> Option<Cable> {
+        self.cable.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let act = self.steps.front().map(|step| step.at);
+        [act, self.board.poll_timeout()].into_iter().flatten().min()
+    }
+}
