@@ -1,8 +1,12 @@
 //! The command line: what a person types, and how a command ends.
 
+mod accuracy;
+
 mod output;
 
 mod replay;
+
+mod simulate;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -26,12 +30,20 @@ pub enum Command {
     /// Replay captures and print the events or the games they give
     #[command(after_help = replay::EXAMPLES)]
     Replay(replay::Replay),
+    /// Write the capture that hands playing these games would give
+    #[command(after_help = simulate::EXAMPLES)]
+    Simulate(simulate::Simulate),
+    /// Play games on a simulated board, read them back, and count how many are exactly right
+    #[command(after_help = accuracy::EXAMPLES)]
+    Accuracy(accuracy::Accuracy),
 }
 
 /// Runs one command.
 pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Replay(command) => replay::run(&command),
+        Command::Simulate(command) => simulate::run(&command),
+        Command::Accuracy(command) => accuracy::run(&command),
     };
     result.unwrap_or_else(|error| {
         output::complain(&format!("{error:#}"));

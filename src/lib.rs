@@ -8,6 +8,8 @@ pub mod view;
 
 pub mod replay;
 
+pub mod accuracy;
+
 pub mod cli;
 
 pub mod sim;

@@ -3,22 +3,22 @@
 use std::io::{self, Write};
 
 /// Standard output, buffered. Whoever reads may close it at any time (`| head`).
-pub fn lines() -> io::BufWriter<io::StdoutLock<'static>> {
+pub(super) fn lines() -> io::BufWriter<io::StdoutLock<'static>> {
     io::BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
 /// Writes one line for the person at the terminal, beside the output proper.
-pub fn tell(text: &str) {
+pub(super) fn tell(text: &str) {
     // A terminal that is gone has no reader to be told.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Writes what went wrong.
-pub fn complain(text: &str) {
+pub(super) fn complain(text: &str) {
     tell(&format!("boardcast: {text}"));
 }
 
 /// Whether the error only says that the reader of our output has gone.
-pub fn is_closed_pipe(error: &io::Error) -> bool {
+pub(super) fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }

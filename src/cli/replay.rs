@@ -42,7 +42,7 @@ pub struct Replay {
 /// # Errors
 ///
 /// If a file cannot be read or is no capture, or the output cannot be written.
-pub fn run(command: &Replay) -> anyhow::Result<ExitCode> {
+pub(super) fn run(command: &Replay) -> anyhow::Result<ExitCode> {
     let mut out = output::lines();
     let mut broken = 0;
     for path in &command.files {
@@ -177,7 +177,7 @@ impl<'a, W: Write> Printer<'a, W> {
 }
 
 /// What `--help` shows.
-pub const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   boardcast replay game.jsonl               every event, one JSON object a line
   boardcast replay game.jsonl --pgn         the games

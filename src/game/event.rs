@@ -43,6 +43,8 @@ pub enum Cause {
     Settled,
     /// This side pressed with the placement on the board.
     Pressed(Color),
+    /// Two further plies were seen on top of it.
+    Answered,
     /// The board's report came after the press that belongs to it.
     Correction,
     /// The clock was started for the opponent.
@@ -63,6 +65,7 @@ impl Cause {
         match self {
             Self::Settled => "settled",
             Self::Pressed(_) => "pressed",
+            Self::Answered => "answered",
             Self::Correction => "correction",
             Self::ClockStarted => "clock_started",
             Self::TakenBack => "taken_back",

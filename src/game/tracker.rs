@@ -20,7 +20,7 @@ use shakmaty::{Color, Square};
 
 use super::{
     clock::{self, ClockReading, ClockSignal, ClockView},
-    ending,
+    ending::{self, EndReason},
     event::{Event, Phase},
     observation::{Observation, Seat},
     orientation::Orientation,
@@ -220,15 +220,22 @@ impl Tracker {
             self.disarm_if_cleared();
             self.timers.settle = Some(self.now.after(self.settings.settle_ms));
             self.press_in_grace();
+            self.answered();
         }
         self.timers.signal = ending::signalled(&self.placement)
             .filter(|_| self.state.phase().is_playing())
             .map(|_| self.now.after(self.settings.signal_hold_ms));
     }
 
-    /// Whether there is a game, or an array from which one may begin.
+    /// Whether there is a game, or an array from which one may begin. A dead position ends the game
+    /// (5.2.2), but players who have not noticed play on, and what they play is recorded.
     fn is_following(&self) -> bool {
-        self.armed.is_some() || self.state.phase().is_playing()
+        self.armed.is_some() || self.state.phase().is_playing() || self.plays_on()
+    }
+
+    fn plays_on(&self) -> bool {
+        self.state.phase() == Phase::Finished
+            && matches!(self.state.result(), Some((_, EndReason::DeadPosition)))
     }
 
     fn clock_read(&mut self, reading: &ClockReading) {

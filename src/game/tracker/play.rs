@@ -37,6 +37,16 @@ impl Tracker {
         self.read(n, cause, late);
     }
 
+    /// Takes in what was played so fast that nothing settled: a ply on top of which two more were
+    /// seen has stood.
+    pub(super) fn answered(&mut self) {
+        let n = self.window.len();
+        if self.window.glimpsed().len() > 2 && self.window.standing(&self.placement) == Standing::On(n)
+        {
+            self.read(n - 2, Cause::Answered, None);
+        }
+    }
+
     /// Looks for more than one missed ply. Without a reason to believe that reports are missing
     /// only a pair of plies that is the only one will do.
     fn search(&mut self) {
@@ -100,6 +110,7 @@ impl Tracker {
         self.window.close(self.window.made().saturating_sub(open));
         if let Some((result, reason)) = end
             && n > 0
+            && self.state.phase().is_playing()
         {
             self.end(result, reason);
         }
