@@ -84,6 +84,8 @@ pub enum ClockSignal {
     Started(Color),
     /// A running clock was stopped.
     Stopped,
+    /// This side pressed on a clock that stands, as players do after a flag has stopped it.
+    PressedStanding(Color),
 }
 
 /// What happened between `before` and `now`, if anything.
@@ -95,7 +97,10 @@ pub fn signal(before: Option<&ClockView>, now: &ClockView) -> Option<ClockSignal
         (Some(was), Some(is)) if was != is => Some(ClockSignal::Pressed(was)),
         (None, Some(is)) => Some(ClockSignal::Started(is)),
         (Some(_), None) => Some(ClockSignal::Stopped),
-        _ => None,
+        (None, None) => before
+            .filter(|before| before.lever != now.lever)
+            .map(|_| ClockSignal::PressedStanding(!now.lever)),
+        (Some(_), Some(_)) => None,
     }
 }
 
@@ -137,5 +142,10 @@ mod tests {
         assert_eq!(signal(Some(&white), &stopped), Some(ClockSignal::Stopped));
         assert_eq!(signal(Some(&white), &white), None);
         assert_eq!(signal(None, &stopped), None);
+        let pressed = view(false, false);
+        assert_eq!(
+            signal(Some(&stopped), &pressed),
+            Some(ClockSignal::PressedStanding(Color::White))
+        );
     }
 }

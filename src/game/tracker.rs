@@ -251,6 +251,9 @@ impl Tracker {
             Some(ClockSignal::Started(_))
                 if before.is_none() && self.state.phase() == Phase::Running => {}
             Some(ClockSignal::Started(side)) => self.clock_started(side),
+            Some(ClockSignal::PressedStanding(by)) => {
+                self.pressed_standing(Press { by, at: self.now, clock_ms: view.ms(by) });
+            }
             Some(ClockSignal::Stopped) if self.state.phase() == Phase::Running => {
                 self.set_phase(Phase::Paused);
             }

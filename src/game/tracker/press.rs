@@ -30,6 +30,16 @@ impl Tracker {
         }
     }
 
+    /// A side pressed while the clock stands: it completes a move that is there, and means nothing
+    /// otherwise.
+    pub(super) fn pressed_standing(&mut self, press: Press) {
+        if self.state.phase().is_playing()
+            && let Some(n) = self.completed_length(press.by)
+        {
+            self.read(n, Cause::Pressed(press.by), Some(press));
+        }
+    }
+
     /// A press may complete what came on the board just now.
     pub(super) fn press_in_grace(&mut self) {
         let grace = self.settings.press_grace_ms;
