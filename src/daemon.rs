@@ -1,0 +1,14 @@
+//! The shell: tasks, devices, sockets and time around the pure core.
+
+pub mod clock;
+
+pub mod backoff;
+
+pub mod port;
+
+pub mod log;
+
+pub mod engine;
+
+#[cfg(test)]
+mod testing;

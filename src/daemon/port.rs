@@ -1,0 +1,235 @@
+//! One task per serial port: opens the device, drives the link on it, opens it again when it
+//! comes back.
+
+mod device;
+
+mod trouble;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use dgt_protocol::{SingleLink, SingleSettings};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+    time::sleep_until,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, debug, info, info_span, warn};
+
+pub use trouble::Trouble;
+
+use super::{backoff::Backoff, clock::Clock, engine::Stamped};
+use crate::{
+    game::Timestamp,
+    hall::{Input, PortName, Request},
+};
+
+/// A port that a task can be started for.
+#[derive(Debug)]
+pub struct Port {
+    name: PortName,
+    path: PathBuf,
+    clock: Clock,
+    tap: Option<mpsc::Sender<Tapped>>,
+}
+
+/// Something that happened on the wire, for a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tapped {
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub traffic: Traffic,
+}
+
+/// What can happen on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// These bytes came from the board, in one read.
+    Received(Vec<u8>),
+    /// These bytes went to the board.
+    Sent(Vec<u8>),
+    /// The device was opened.
+    Up,
+    /// The device went away.
+    Down,
+}
+
+impl Port {
+    /// The port `name` at the device `path`; symbolic links such as those under
+    /// `/dev/serial/by-id` are followed each time the device is opened.
+    pub fn new(name: PortName, path: impl Into<PathBuf>, clock: Clock) -> Self {
+        Self { name, path: path.into(), clock, tap: None }
+    }
+
+    /// Also sends all traffic to `tap`. The port waits when the channel is full, so that a capture
+    /// is complete: whoever holds the other end must keep reading.
+    #[must_use]
+    pub fn tapped(mut self, tap: mpsc::Sender<Tapped>) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
+    /// Runs until `stop` is cancelled or nobody listens to `inputs` any more. A full `inputs`
+    /// channel makes the port wait; nothing is dropped.
+    pub async fn run(
+        self,
+        inputs: mpsc::Sender<Stamped>,
+        requests: mpsc::Receiver<Request>,
+        stop: CancellationToken,
+    ) {
+        let span = info_span!("port", name = %self.name);
+        let backoff = Backoff::new(FIRST_RETRY, LAST_RETRY, Backoff::seed(self.name.as_str()));
+        let mut task = Task { port: self, inputs, requests, backoff, told: None };
+        async {
+            // The work may wait for a device, a channel or a deadline: a stop ends any of these.
+            stop.run_until_cancelled(task.keep_open()).await;
+        }
+        .instrument(span)
+        .await;
+    }
+}
+
+struct Task {
+    port: Port,
+    inputs: mpsc::Sender<Stamped>,
+    requests: mpsc::Receiver<Request>,
+    backoff: Backoff,
+    /// The trouble that was reported last; the same one again is no news.
+    told: Option<Trouble>,
+}
+
+/// Nobody listens to the port any more.
+struct Abandoned;
+
+impl Task {
+    async fn keep_open(&mut self) {
+        loop {
+            let used = match device::open(&self.port.path).await {
+                Ok((serial, device)) => self.converse(serial, &device).await,
+                Err(trouble) => self.tell(trouble).await,
+            };
+            if used.is_err() {
+                debug!("the engine is gone");
+                return;
+            }
+            let delay = self.backoff.delay();
+            sleep_until(self.port.clock.after_start(self.port.clock.elapsed() + delay)).await;
+        }
+    }
+
+    /// Uses an open device until it goes away.
+    async fn converse<S>(&mut self, mut serial: S, device: &Path) -> Result<(), Abandoned>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        info!(path = %self.port.path.display(), device = %device.display(), "open");
+        self.told = None;
+        // The link begins with a dump: what was asked of the lost connection is answered by that.
+        while self.requests.try_recv().is_ok() {}
+        let at = self.port.clock.now();
+        self.tap(at, Traffic::Up).await;
+        self.send(at, Input::PortOpened { port: self.port.name.clone() }).await?;
+
+        let outcome = self.drive(&mut serial).await;
+        device::close(serial).await;
+        let trouble = outcome?;
+        self.tap(self.port.clock.now(), Traffic::Down).await;
+        self.tell(trouble).await?;
+        // After a cable was pulled the path is missing; that is the same news.
+        self.told = Some(Trouble::Missing);
+        Ok(())
+    }
+
+    /// The conversation itself; ends with the reason why the device cannot be used any more.
+    async fn drive<S>(&mut self, serial: &mut S) -> Result<Trouble, Abandoned>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let clock = self.port.clock;
+        let mut link = SingleLink::new(SingleSettings::default(), clock.elapsed());
+        let mut unsent = Vec::new();
+        let mut buffer = [0; READ_BYTES];
+        loop {
+            let now = clock.elapsed();
+            if link.poll_timeout().is_some_and(|due| due <= now) {
+                link.handle_timeout(now);
+            }
+            while let Some(bytes) = link.poll_transmit() {
+                unsent.extend_from_slice(&bytes);
+            }
+            while let Some(event) = link.poll_event() {
+                let port = self.port.name.clone();
+                self.send(clock.timestamp(now), Input::Link { port, event }).await?;
+            }
+            if unsent.len() > MAX_UNSENT_BYTES {
+                return Ok(Trouble::Deaf);
+            }
+
+            let due = link.poll_timeout().map(|due| clock.after_start(due));
+            tokio::select! {
+                biased;
+                moved = device::transfer(serial, &mut buffer, &unsent) => match moved {
+                    Ok(device::Moved::In(0)) => return Ok(Trouble::Gone),
+                    Ok(device::Moved::In(length)) => {
+                        let now = clock.elapsed();
+                        let bytes = &buffer[..length];
+                        self.backoff.reset();
+                        self.tap(clock.timestamp(now), Traffic::Received(bytes.to_vec())).await;
+                        link.handle_bytes(now, bytes);
+                    }
+                    Ok(device::Moved::Out(length)) => {
+                        let sent: Vec<u8> = unsent.drain(..length).collect();
+                        self.tap(clock.now(), Traffic::Sent(sent)).await;
+                    }
+                    Err(error) => return Ok(Trouble::of_transfer(&error)),
+                },
+                Some(Request::Board) = self.requests.recv() => {
+                    link.request(clock.elapsed(), dgt_protocol::Request::Dump);
+                }
+                () = sleep_until(due.unwrap_or_else(|| clock.after_start(Duration::MAX))) => {}
+            }
+        }
+    }
+
+    /// Reports why the port cannot be used, unless that was the last thing said.
+    async fn tell(&mut self, trouble: Trouble) -> Result<(), Abandoned> {
+        if self.told.as_ref() == Some(&trouble) {
+            return Ok(());
+        }
+        let reason = trouble.explain(&self.port.path);
+        warn!("{reason}");
+        self.told = Some(trouble);
+        let port = self.port.name.clone();
+        self.send(self.port.clock.now(), Input::PortClosed { port, reason }).await
+    }
+
+    async fn send(&self, at: Timestamp, input: Input) -> Result<(), Abandoned> {
+        self.inputs.send(Stamped { at, input }).await.map_err(|_| Abandoned)
+    }
+
+    async fn tap(&self, at: Timestamp, traffic: Traffic) {
+        if let Some(tap) = &self.port.tap
+            && tap.send(Tapped { at, traffic }).await.is_err()
+        {
+            debug!("nobody records this port any more");
+        }
+    }
+}
+
+/// A board that was unplugged for a moment is back soon; one that is packed away is not worth more
+/// than a look every few seconds.
+const FIRST_RETRY: Duration = Duration::from_millis(200);
+const LAST_RETRY: Duration = Duration::from_secs(3);
+
+/// More than a board sends in one go; a longer run is simply read in pieces.
+const READ_BYTES: usize = 1024;
+
+/// A board gets a few bytes a second. If this many pile up, the line takes nothing any more.
+const MAX_UNSENT_BYTES: usize = 4096;
+
+#[cfg(test)]
+mod tests;
