@@ -17,7 +17,13 @@ use clap::{Parser, Subcommand};
 #[command(name = "boardcast", version, about, after_help = EXAMPLES)]
 pub struct Cli {
     /// What is written to the log: error, warn, info, debug or trace
-    #[arg(long, global = true, value_name = "LEVEL", env = "BOARDCAST_LOG", default_value = "info")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        env = "BOARDCAST_LOG",
+        default_value = "info"
+    )]
     pub log: String,
     /// What to do.
     #[command(subcommand)]

@@ -4,6 +4,10 @@ pub mod game;
 
 pub mod hall;
 
+pub mod config;
+
+pub mod daemon;
+
 pub mod view;
 
 pub mod replay;

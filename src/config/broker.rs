@@ -126,16 +126,12 @@ struct AccountSection {
 
 impl Section {
     pub(super) fn check(self, check: &mut Check<'_>) -> Broker {
-        match &self.url {
-            Some(url) => {
-                self.refuse_embedded(check);
-                self.outside(url, check).map_or_else(Broker::default, Broker::Outside)
-            }
-            None => {
-                self.refuse_outside(check);
-                Broker::Embedded(self.embedded(check))
-            }
-        }
+        let Some(url) = &self.url else {
+            self.refuse_outside(check);
+            return Broker::Embedded(self.embedded(check));
+        };
+        self.refuse_embedded(check);
+        self.outside(url, check).map_or_else(Broker::default, Broker::Outside)
     }
 
     fn outside(&self, text: &Spanned<String>, check: &mut Check<'_>) -> Option<Outside> {

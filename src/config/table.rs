@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     game::{Settings, Start, StartRule},
-    hall::{Player, Seat, Source, TableNumber, TableSetup},
+    hall::{Player, Sides, Source, TableNumber, TableSetup},
 };
 
 /// One table.
@@ -23,7 +23,7 @@ pub struct Table {
     /// Where its board is found.
     pub source: Source,
     /// Who plays.
-    pub players: Seat<Player>,
+    pub players: Sides<Player>,
     /// The time control, as PGN writes it.
     pub time_control: Option<String>,
     /// The edition of the Laws.
@@ -38,7 +38,7 @@ impl Table {
         Self {
             number,
             source,
-            players: Seat::default(),
+            players: Sides::default(),
             time_control: None,
             ruleset: None,
             settings: Settings::default(),
@@ -105,7 +105,7 @@ pub(super) fn check_all(
         let mut player = |key, player: &Option<PlayerSection>| {
             player.as_ref().map_or_else(Player::default, |player| player.check(key, check))
         };
-        let players = Seat {
+        let players = Sides {
             white: player("table.white", &section.white),
             black: player("table.black", &section.black),
         };

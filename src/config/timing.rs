@@ -6,6 +6,7 @@ use toml::Spanned;
 use super::check::Check;
 use crate::game::Settings;
 
+#[expect(clippy::struct_field_names, reason = "the keys of the file, which carry their unit")]
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Section {

@@ -28,7 +28,6 @@ pub struct Stamped {
 }
 
 /// The engine before it runs; take what other tasks need from it, then [`Engine::run`] it.
-#[derive(Debug)]
 pub struct Engine {
     hall: Hall,
     clock: Clock,
@@ -155,44 +154,100 @@ const LOG_EVENTS: usize = 16_384;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{daemon::log::Reading, hall::HallSetup};
+    use dgt_protocol::{Field, LinkEvent, Message, PieceCode};
 
-    fn opened(port: &str) -> Input {
-        Input::PortOpened { port: PortName::new(port) }
+    use super::*;
+    use crate::{
+        daemon::{log::Reading, testing},
+        game::Event,
+        hall::{HallSetup, Source, TableSetup},
+    };
+
+    const PORTS: [&str; 2] = ["/dev/a", "/dev/b"];
+    const SETTLE_MS: u64 = 100;
+    const E2: u8 = 52;
+    const E4: u8 = 36;
+
+    fn engine(clock: Clock) -> Engine {
+        let table = |(port, number)| {
+            let mut table = TableSetup::new(number, Source::Port(PortName::new(port)));
+            table.settings.settle_ms = SETTLE_MS;
+            table
+        };
+        let tables = PORTS.into_iter().zip(1..).map(table).collect();
+        Engine::new(Hall::new(HallSetup { tables, first_event: 1 }), clock)
+    }
+
+    fn dump(port: &str) -> Input {
+        let event = LinkEvent::Message(Message::Dump(testing::array()));
+        Input::Link { port: PortName::new(port), event }
+    }
+
+    async fn next(cursor: &mut crate::daemon::log::Cursor) -> Option<(Timestamp, u32, Event)> {
+        match cursor.next().await {
+            Some(Reading::Event(recorded)) => {
+                Some((recorded.at, recorded.table, recorded.event.clone()))
+            }
+            Some(other) => panic!("{other:?}"),
+            None => None,
+        }
+    }
+
+    fn change(port: &str, field: u8, code: PieceCode) -> Input {
+        let field = Field::new(field).unwrap();
+        let event = LinkEvent::Message(Message::FieldUpdate { field, code });
+        Input::Link { port: PortName::new(port), event }
     }
 
     #[tokio::test]
-    async fn inputs_become_events_in_order_of_time_and_requests_reach_their_port() {
+    async fn inputs_are_handled_in_order_of_time_and_deadlines_fire() {
         let clock = Clock::start();
-        let mut engine = Engine::new(Hall::new(HallSetup::default()), clock);
+        let engine = engine(clock);
         let (_, mut cursor) = engine.log().follow();
         let (inputs, pulse) = (engine.inputs(), engine.pulse());
-        let mut requests = engine.requests(PortName::new("a"));
-        // Both are waiting before the engine turns for the first time.
+        // All are waiting before the engine turns for the first time, the later table first.
         let at = clock.now();
-        inputs.send(Stamped { at: at.after(2), input: opened("b") }).await.unwrap();
-        inputs.send(Stamped { at, input: opened("a") }).await.unwrap();
-
+        for (port, late) in [(PORTS[1], 5), (PORTS[0], 0)] {
+            for (ms, input) in [
+                (0, dump(port)),
+                (20, change(port, E2, PieceCode::Empty)),
+                (40, change(port, E4, PieceCode::WhitePawn)),
+            ] {
+                inputs.send(Stamped { at: at.after(ms + late), input }).await.unwrap();
+            }
+        }
         let stop = CancellationToken::new();
         let engine = tokio::spawn(engine.run(stop.clone()));
         pulse.beat().await;
-        assert_eq!(requests.recv().await, Some(Request::Board));
-        let mut seen = Vec::new();
-        while seen.last() != Some(&"timeout".to_owned()) {
-            match cursor.next().await {
-                Some(Reading::Event(recorded)) => seen.push(recorded.event.clone()),
-                other => panic!("{other:?}"),
+
+        let mut plies = Vec::new();
+        let mut last = Timestamp::ZERO;
+        while plies.len() < 2 {
+            let (when, table, event) = next(&mut cursor).await.unwrap();
+            assert!(when >= last, "events come in order of time");
+            last = when;
+            if matches!(event, Event::Plies { .. }) {
+                plies.push((when.since(at), table));
             }
         }
-        assert_eq!(seen, ["opened a", "opened b", "timeout"]);
-
-        // What was sent before the stop is still handled; then the log ends.
-        inputs.send(Stamped { at: clock.now(), input: opened("c") }).await.unwrap();
+        // A move is made at the very millisecond at which it has settled, however late the timer.
+        assert_eq!(plies, [(40 + SETTLE_MS, 1), (45 + SETTLE_MS, 2)]);
         stop.cancel();
         engine.await.unwrap();
-        assert!(matches!(cursor.next().await, Some(Reading::Event(r)) if r.event == "opened c"));
-        assert_eq!(cursor.next().await, None);
-        assert!(inputs.send(Stamped { at, input: opened("d") }).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_was_sent_before_the_stop_is_still_handled_and_then_the_log_ends() {
+        let clock = Clock::start();
+        let engine = engine(clock);
+        let (_, mut cursor) = engine.log().follow();
+        let inputs = engine.inputs();
+        let stop = CancellationToken::new();
+        stop.cancel();
+        inputs.send(Stamped { at: clock.now(), input: dump(PORTS[0]) }).await.unwrap();
+        engine.run(stop).await;
+        assert!(next(&mut cursor).await.is_some());
+        while next(&mut cursor).await.is_some() {}
+        assert!(inputs.send(Stamped { at: clock.now(), input: dump(PORTS[0]) }).await.is_err());
     }
 }

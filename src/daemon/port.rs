@@ -33,6 +33,7 @@ pub struct Port {
     name: PortName,
     path: PathBuf,
     clock: Clock,
+    settings: SingleSettings,
     tap: Option<mpsc::Sender<Tapped>>,
 }
 
@@ -62,7 +63,13 @@ impl Port {
     /// The port `name` at the device `path`; symbolic links such as those under
     /// `/dev/serial/by-id` are followed each time the device is opened.
     pub fn new(name: PortName, path: impl Into<PathBuf>, clock: Clock) -> Self {
-        Self { name, path: path.into(), clock, tap: None }
+        let path = path.into();
+        let settings = if path.to_string_lossy().contains("rfcomm") {
+            SingleSettings::bluetooth()
+        } else {
+            SingleSettings::cable()
+        };
+        Self { name, path, clock, settings, tap: None }
     }
 
     /// Also sends all traffic to `tap`. The port waits when the channel is full, so that a capture
@@ -150,7 +157,7 @@ impl Task {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let clock = self.port.clock;
-        let mut link = SingleLink::new(SingleSettings::default(), clock.elapsed());
+        let mut link = SingleLink::new(self.port.settings.clone(), clock.elapsed());
         let mut unsent = Vec::new();
         let mut buffer = [0; READ_BYTES];
         loop {

@@ -2,17 +2,65 @@
 
 use std::path::PathBuf;
 
+use dgt_protocol::{Dump, PieceCode};
 use rustix::pty::OpenptFlags;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::unix::pipe,
 };
 
-use crate::{game::Timestamp, hall::Recorded};
+use crate::{
+    game::{Event, Timestamp},
+    hall::Recorded,
+};
 
 /// Some event with this number.
 pub(crate) fn recorded(id: u64) -> Recorded {
-    Recorded { id, at: Timestamp::from_millis(id), table: 1, event: format!("event {id}") }
+    let event = Event::Link { up: id.is_multiple_of(2) };
+    Recorded { id, at: Timestamp::from_millis(id), table: 1, event }
+}
+
+/// The array of a new game, as a board at the usual side reports it.
+pub(crate) fn array() -> Dump {
+    use PieceCode as P;
+    let mut codes = [P::Empty; 64];
+    codes[..16].copy_from_slice(&[
+        P::BlackRook,
+        P::BlackKnight,
+        P::BlackBishop,
+        P::BlackQueen,
+        P::BlackKing,
+        P::BlackBishop,
+        P::BlackKnight,
+        P::BlackRook,
+        P::BlackPawn,
+        P::BlackPawn,
+        P::BlackPawn,
+        P::BlackPawn,
+        P::BlackPawn,
+        P::BlackPawn,
+        P::BlackPawn,
+        P::BlackPawn,
+    ]);
+    codes[48..].copy_from_slice(&[
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhitePawn,
+        P::WhiteRook,
+        P::WhiteKnight,
+        P::WhiteBishop,
+        P::WhiteQueen,
+        P::WhiteKing,
+        P::WhiteBishop,
+        P::WhiteKnight,
+        P::WhiteRook,
+    ]);
+    Dump::new(codes)
 }
 
 /// The far end of a serial line, as a board would hold it; dropping it pulls the cable.

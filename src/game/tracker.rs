@@ -13,7 +13,6 @@ mod press;
 
 mod setup;
 
-
 use std::collections::VecDeque;
 
 use shakmaty::{Color, Square};

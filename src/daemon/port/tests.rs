@@ -1,6 +1,6 @@
 use std::os::unix::fs::symlink;
 
-use dgt_protocol::LinkEvent;
+use dgt_protocol::{LinkEvent, Message};
 use tokio::task::JoinHandle;
 use tokio_serial::SerialPortBuilderExt;
 
@@ -18,9 +18,9 @@ struct Running {
 
 impl Running {
     fn start(path: &Path) -> Self {
-        let (send_inputs, inputs) = mpsc::channel(16);
+        let (send_inputs, inputs) = mpsc::channel(1024);
         let (requests, receive_requests) = mpsc::channel(16);
-        let (tap, tapped) = mpsc::channel(64);
+        let (tap, tapped) = mpsc::channel(1024);
         let stop = CancellationToken::new();
         let port = Port::new(PortName::new("a"), path, Clock::start()).tapped(tap);
         let task = tokio::spawn(port.run(send_inputs, receive_requests, stop.clone()));
@@ -44,15 +44,18 @@ impl Running {
         );
     }
 
-    async fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let mut received = Vec::new();
-        while received.len() < count {
+    /// Waits until the link has read this message, whatever comes before it.
+    async fn expect_version(&mut self) {
+        let version = Message::Version { major: 1, minor: 7 };
+        loop {
             match self.input().await {
-                Input::Link { event: LinkEvent::Bytes(bytes), .. } => received.extend(bytes),
+                Input::Link { event: LinkEvent::Message(message), .. } if message == version => {
+                    return;
+                }
+                Input::Link { .. } => {}
                 other => panic!("{other:?}"),
             }
         }
-        received
     }
 
     async fn finish(self) -> Vec<Traffic> {
@@ -72,16 +75,16 @@ async fn every_byte_passes_both_ways_and_the_tap_sees_it_all() {
     let mut pty = Pty::open();
     let mut port = Running::start(&pty.path);
     port.expect_open().await;
-    assert_eq!(pty.receive(1).await, [0x40]);
+    let handshake = pty.receive(1).await;
+    assert_eq!(handshake, [0x4B], "the link begins with the update mode");
 
     let all: Vec<u8> = (0..=255).collect();
     pty.send(&all).await;
-    assert_eq!(port.bytes(256).await, all);
-    port.requests.send(Request::Board).await.unwrap();
-    assert_eq!(pty.receive(1).await, [0x42]);
-
+    pty.send(&VERSION).await;
+    port.expect_version().await;
     drop(pty);
     port.expect_closed("went away").await;
+
     let traffic = port.finish().await;
     assert_eq!(traffic.first(), Some(&Traffic::Up));
     assert_eq!(traffic.last(), Some(&Traffic::Down));
@@ -93,7 +96,20 @@ async fn every_byte_passes_both_ways_and_the_tap_sees_it_all() {
         });
         side.flatten().copied().collect::<Vec<_>>()
     };
-    assert_eq!((bytes(true), bytes(false)), (all, vec![0x40, 0x42]));
+    assert_eq!(bytes(true), [&all[..], &VERSION].concat());
+    assert!(bytes(false).starts_with(&handshake));
+}
+
+#[tokio::test]
+async fn a_request_of_the_hall_reaches_the_board() {
+    let mut pty = Pty::open();
+    let mut port = Running::start(&pty.path);
+    port.expect_open().await;
+    pty.send(&VERSION).await;
+    port.expect_version().await;
+    port.requests.send(Request::Board).await.unwrap();
+    while pty.receive(1).await != [READ_BOARD] {}
+    port.finish().await;
 }
 
 #[tokio::test]
@@ -114,8 +130,8 @@ async fn a_device_that_comes_late_and_one_that_comes_back_are_used() {
     let mut second = Pty::open();
     symlink(&second.path, &path).unwrap();
     port.expect_open().await;
-    second.send(&[7]).await;
-    assert_eq!(port.bytes(1).await, [7]);
+    second.send(&VERSION).await;
+    port.expect_version().await;
     port.finish().await;
 }
 
@@ -147,7 +163,7 @@ async fn a_stop_ends_a_port_whose_engine_has_stalled() {
     port.expect_open().await;
     // Nobody takes the inputs: the channel fills, and the port waits for the engine.
     while port.inputs.len() < port.inputs.max_capacity() {
-        pty.send(&[1]).await;
+        pty.send(&VERSION).await;
         tokio::task::yield_now().await;
     }
     port.finish().await;
@@ -161,3 +177,7 @@ async fn a_port_ends_when_nobody_listens() {
     task.await.unwrap();
     drop(requests);
 }
+
+/// A board's answer to the question for its version.
+const VERSION: [u8; 5] = [0x93, 0x00, 0x05, 0x01, 0x07];
+const READ_BOARD: u8 = 0x42;
