@@ -72,10 +72,8 @@ pub fn header_for(scores: &[Score]) -> Header {
         let classical = *first.start() == shakmaty::Chess::default();
         let same = scores.iter().all(|score| score.start() == first.start());
         if !classical && same {
-            let fen = shakmaty::fen::Fen::from_position(
-                first.start(),
-                shakmaty::EnPassantMode::Legal,
-            );
+            let fen =
+                shakmaty::fen::Fen::from_position(first.start(), shakmaty::EnPassantMode::Legal);
             table.fen = Some(fen.to_string());
         }
     }
@@ -191,7 +189,9 @@ pub fn san_line(score: &Score, line: &[Move]) -> Vec<String> {
             sans.push("?".to_owned());
             break;
         }
-        sans.push(shakmaty::san::SanPlus::from_move_and_play_unchecked(&mut position, m).to_string());
+        sans.push(
+            shakmaty::san::SanPlus::from_move_and_play_unchecked(&mut position, m).to_string(),
+        );
     }
     sans
 }

@@ -98,8 +98,10 @@ pub(super) fn run(command: &Simulate) -> anyhow::Result<ExitCode> {
 /// If the file cannot be read, holds no game, or one of its games cannot be played.
 pub(super) fn read_scores(path: &Path) -> anyhow::Result<Vec<Score>> {
     let text = std::fs::read(path).with_context(|| name_of(path))?;
-    let scores =
-        pgn::read(&text).into_iter().collect::<Result<Vec<_>, _>>().with_context(|| name_of(path))?;
+    let scores = pgn::read(&text)
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()
+        .with_context(|| name_of(path))?;
     if scores.is_empty() {
         bail!("{}: there is no game in it", name_of(path));
     }

@@ -41,7 +41,8 @@ impl Tracker {
     /// seen has stood.
     pub(super) fn answered(&mut self) {
         let n = self.window.len();
-        if self.window.glimpsed().len() > 2 && self.window.standing(&self.placement) == Standing::On(n)
+        if self.window.glimpsed().len() > 2
+            && self.window.standing(&self.placement) == Standing::On(n)
         {
             self.read(n - 2, Cause::Answered, None);
         }
