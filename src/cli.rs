@@ -4,9 +4,15 @@ mod accuracy;
 
 mod output;
 
+mod record;
+
 mod replay;
 
+mod signals;
+
 mod simulate;
+
+mod ticker;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -33,6 +39,9 @@ pub struct Cli {
 /// Everything boardcast can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write down everything that goes over a board's cable while it is used
+    #[command(after_help = record::EXAMPLES)]
+    Record(record::Record),
     /// Replay captures and print the events or the games they give
     #[command(after_help = replay::EXAMPLES)]
     Replay(replay::Replay),
@@ -47,6 +56,7 @@ pub enum Command {
 /// Runs one command.
 pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
+        Command::Record(command) => record::run(&command),
         Command::Replay(command) => replay::run(&command),
         Command::Simulate(command) => simulate::run(&command),
         Command::Accuracy(command) => accuracy::run(&command),

@@ -232,6 +232,15 @@ impl<W: Write> Writer<W> {
         self.output.write_all(b"\n")
     }
 
+    /// Brings everything written so far to the file.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+
     /// Hands back the output, flushed.
     ///
     /// # Errors
