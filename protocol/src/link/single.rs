@@ -48,8 +48,6 @@ pub struct SingleLink {
     deframer: Deframer,
     presence: Presence,
     identity: Identity,
-    /// Whether the present identity was reported.
-    identified: bool,
     unanswered_dumps: u8,
     /// Commands that wait for their turn, each at most once.
     queue: VecDeque<Command>,
@@ -111,7 +109,6 @@ impl SingleLink {
             deframer: Deframer::new(),
             presence: Presence::Unknown,
             identity: Identity::default(),
-            identified: false,
             unanswered_dumps: 0,
             queue: VecDeque::new(),
             outgoing: None,
@@ -165,11 +162,15 @@ impl SingleLink {
         self.send_next();
     }
 
-    /// Asks the board for something. A silent board is asked as soon as it answers again for all
-    /// but its memory.
+    /// Asks the board for something. A board that does not answer now is asked for everything but
+    /// its memory as soon as it does.
     pub fn request(&mut self, now: Duration, request: Request) {
         self.advance(now);
         match request {
+            Request::Memory if self.presence != Presence::Answering => {
+                self.emit(LinkEvent::Unanswered(request));
+            }
+            _ if self.presence != Presence::Answering => {}
             Request::Dump => self.ask(Command::ReadBoard),
             Request::Clock => self.ask(Command::ReadClock),
             Request::Battery => self.ask(Command::ReadBattery),
@@ -197,7 +198,10 @@ impl SingleLink {
     }
 
     fn handle_message(&mut self, message: Message) {
-        self.heard();
+        // Noise makes unknown messages now and then; they prove nothing.
+        if !matches!(message, Message::Unknown { .. }) {
+            self.heard();
+        }
         match &message {
             Message::FieldUpdate { .. } => self.arm(Timer::Settle, self.settings.settle),
             Message::Dump(_) => {
@@ -215,8 +219,8 @@ impl SingleLink {
             lesson = self.identity.learn(&message);
         }
         self.emit(LinkEvent::Message(message));
-        let complete = self.identity.missing().next().is_none();
-        if lesson == Lesson::News && (self.identified || complete) {
+        let waits = self.timers.is_armed(Timer::Identity as usize);
+        if lesson == Lesson::News && (!waits || self.identity.missing().next().is_none()) {
             self.report_identity();
         }
     }
@@ -245,15 +249,11 @@ impl SingleLink {
     }
 
     fn ask_identity(&mut self) {
-        self.identified = false;
         Identity::default().missing().for_each(|command| self.ask(command));
-        let commands = self.queue.len() as u32 + 1;
-        let patience = self.settings.command_gap.saturating_mul(commands);
-        self.arm(Timer::Identity, patience.saturating_add(self.settings.answer_timeout));
+        self.arm(Timer::Identity, self.settings.identify_within);
     }
 
     fn report_identity(&mut self) {
-        self.identified = true;
         self.disarm(Timer::Identity);
         self.emit(LinkEvent::Identified(self.identity.clone()));
     }
@@ -268,7 +268,7 @@ impl SingleLink {
     /// A damaged message may have been a field change, so the board is asked to say it all again.
     fn settle_if_answering(&mut self) {
         if self.presence == Presence::Answering {
-            self.timers.arm_at_latest(Timer::Settle as usize, self.now, self.settings.settle);
+            self.timers.arm_if_idle(Timer::Settle as usize, self.now, self.settings.settle);
         }
     }
 
@@ -287,8 +287,9 @@ impl SingleLink {
             }
             Timer::Identity => {
                 // An answer may have been lost, or the board may not know it: ask once more.
-                let missing: Vec<_> = self.identity.missing().collect();
-                missing.into_iter().for_each(|command| self.ask(command));
+                for command in self.identity.missing() {
+                    self.ask(command);
+                }
                 if !self.identity.is_empty() {
                     self.report_identity();
                 }
@@ -326,7 +327,7 @@ impl SingleLink {
     fn fall_silent(&mut self) {
         self.presence = Presence::Silent;
         self.queue.clear();
-        Timer::ALL.into_iter().for_each(|timer| self.disarm(timer));
+        self.timers.disarm_all();
         self.arm(Timer::Handshake, self.settings.slow_retry);
         self.emit(LinkEvent::Silent);
     }

@@ -19,8 +19,8 @@ impl<const N: usize> Timers<N> {
         self.0[timer] = now.checked_add(delay.max(SHORTEST));
     }
 
-    /// Arms a timer unless it would fire earlier already.
-    pub(crate) fn arm_at_latest(&mut self, timer: usize, now: Duration, delay: Duration) {
+    /// Arms a timer unless it is armed already.
+    pub(crate) fn arm_if_idle(&mut self, timer: usize, now: Duration, delay: Duration) {
         if self.0[timer].is_none() {
             self.arm(timer, now, delay);
         }
@@ -28,6 +28,10 @@ impl<const N: usize> Timers<N> {
 
     pub(crate) fn disarm(&mut self, timer: usize) {
         self.0[timer] = None;
+    }
+
+    pub(crate) fn disarm_all(&mut self) {
+        self.0 = [None; N];
     }
 
     pub(crate) fn is_armed(&self, timer: usize) -> bool {

@@ -41,7 +41,7 @@ impl Identity {
     }
 
     /// The commands whose answers are missing.
-    pub(super) fn missing(&self) -> impl Iterator<Item = Command> {
+    pub(super) fn missing(&self) -> impl Iterator<Item = Command> + use<> {
         let asked = [
             (self.serial_number.is_none(), Command::ReadSerialNumber),
             (self.long_serial_number.is_none(), Command::ReadLongSerialNumber),

@@ -15,6 +15,9 @@ pub struct SingleSettings {
     pub command_gap: Duration,
     /// Between two attempts to make a board answer for the first time.
     pub handshake_retry: Duration,
+    /// From the first answer to [`Identified`](crate::LinkEvent::Identified), for boards that do
+    /// not know every answer; with all answers it comes at once.
+    pub identify_within: Duration,
     /// From the last field change, and from a damaged message, to the next dump.
     pub settle: Duration,
     /// From one dump to the next when nothing happens. The update mode is set again with it, in
@@ -41,13 +44,14 @@ impl SingleSettings {
             opening_pause: Duration::from_millis(500),
             command_gap: Duration::from_millis(100),
             handshake_retry: Duration::from_secs(2),
+            identify_within: Duration::from_secs(2),
             settle: Duration::from_millis(800),
             dump_period: Duration::from_secs(10),
             answer_timeout: Duration::from_secs(1),
             keep_alive: Duration::from_secs(3),
             silent_after: Duration::from_secs(6),
             slow_retry: Duration::from_secs(5),
-            battery_period: Duration::from_secs(60),
+            battery_period: Duration::from_mins(1),
             memory_timeout: Duration::from_secs(15),
         }
     }
@@ -58,6 +62,7 @@ impl SingleSettings {
             opening_pause: Duration::from_secs(1),
             command_gap: Duration::from_millis(200),
             handshake_retry: Duration::from_secs(4),
+            identify_within: Duration::from_secs(5),
             settle: Duration::from_millis(1200),
             answer_timeout: Duration::from_secs(2),
             keep_alive: Duration::from_secs(6),
@@ -69,7 +74,7 @@ impl SingleSettings {
 
     /// For bytes recorded earlier: nobody answers, so nobody can be silent.
     pub const fn replay() -> Self {
-        Self { silent_after: Duration::MAX, ..Self::cable() }
+        Self { silent_after: Duration::MAX, answer_timeout: Duration::MAX, ..Self::cable() }
     }
 }
 
