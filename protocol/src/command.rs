@@ -9,7 +9,7 @@ mod clock;
 mod reader;
 
 pub use clock::{Beep, ClockCommand, Run, SegmentText, SetAndRun};
-pub use reader::CommandReader;
+pub use reader::{CommandReader, HostCommand, HostReader};
 
 use alloc::vec::Vec;
 

@@ -6,11 +6,14 @@ mod field;
 mod frame;
 mod message;
 
+mod bus;
 mod command;
 mod link;
 
+pub use bus::{Address, BusCommand, BusDeframer, BusReply, ChangesForm, Content, Order, Target};
 pub use command::{
-    Beep, ClockCommand, Command, CommandReader, Leds, Run, SegmentText, SetAndRun, Side,
+    Beep, ClockCommand, Command, CommandReader, HostCommand, HostReader, Leds, Run, SegmentText,
+    SetAndRun, Side,
 };
 pub use field::{Field, PieceCode};
 pub use frame::{Counts, Deframer, Fault, MAX_FRAME};
@@ -22,4 +25,5 @@ pub use message::{
     clock::{AckMeaning, Button, ClockAck, ClockMessage, ClockSide, ClockTimes, Lever},
     identity::{LongSerialNumber, SerialNumber, Text},
     malformed::{Defect, Malformed},
+    memory::{Log, Tag},
 };

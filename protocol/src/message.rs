@@ -6,6 +6,7 @@ pub(crate) mod battery;
 pub(crate) mod board;
 pub(crate) mod clock;
 pub(crate) mod identity;
+pub(crate) mod memory;
 
 use alloc::vec::Vec;
 

@@ -30,8 +30,8 @@ pub enum Defect {
     Percent(u8),
     /// A byte that is no printable character where one must be.
     Character(u8),
-    /// A byte of a command that must have one fixed value has another.
-    Constant(u8),
+    /// An address that no board can have.
+    Address(u16),
 }
 
 impl fmt::Display for Malformed {
@@ -46,7 +46,7 @@ impl fmt::Display for Malformed {
             Defect::Seconds(byte) => write!(f, "seconds 0x{byte:02X}"),
             Defect::Percent(byte) => write!(f, "battery at {byte} percent"),
             Defect::Character(byte) => write!(f, "character 0x{byte:02X}"),
-            Defect::Constant(byte) => write!(f, "byte 0x{byte:02X} in a fixed place"),
+            Defect::Address(number) => write!(f, "bus address {number}"),
         }
     }
 }
