@@ -103,19 +103,17 @@ async fn write_down<W: Write>(
 ) -> std::io::Result<()> {
     let mut last = 0;
     loop {
-        let Tapped { at, traffic } = match tapped.try_recv() {
-            Ok(tapped) => tapped,
-            Err(_) => {
-                writer.flush()?;
-                let next = tokio::select! {
-                    () = stop.cancelled() => tapped.try_recv().ok(),
-                    next = tapped.recv() => next,
-                };
-                match next {
-                    Some(tapped) => tapped,
-                    None => return Ok(()),
-                }
+        let next = if let Ok(tapped) = tapped.try_recv() {
+            Some(tapped)
+        } else {
+            writer.flush()?;
+            tokio::select! {
+                () = stop.cancelled() => tapped.try_recv().ok(),
+                next = tapped.recv() => next,
             }
+        };
+        let Some(Tapped { at, traffic }) = next else {
+            return Ok(());
         };
         let record = match traffic {
             Traffic::Received(bytes) => CaptureRecord::Rx(bytes),

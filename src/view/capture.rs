@@ -300,7 +300,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, Strin
 
 fn from_hex(hex: &str) -> Result<Vec<u8>, String> {
     let digits = hex.as_bytes();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err("an odd number of hex digits".to_owned());
     }
     let value = |digit: u8| {

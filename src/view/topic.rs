@@ -113,7 +113,7 @@ fn live(n: TableNumber, table: &TableState) -> Publication {
     Publication::retained(format!("arbiter/table/{n}/live"), &LiveView::new(n, table))
 }
 
-/// `value` as JSON. The types of this module have string keys only, which is all that could fail.
-pub fn json(value: &impl Serialize) -> String {
+/// `value` as JSON. The published types have string keys only, and nothing else could fail.
+fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("types with string keys")
 }

@@ -151,7 +151,10 @@ fn sources(layer: &Path) -> Vec<PathBuf> {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if name.ends_with(".rs") && name != "tests.rs" && name != "testing.rs" {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && name != "tests.rs"
+                && name != "testing.rs"
+            {
                 found.push(path);
             }
         }
