@@ -10,5 +10,10 @@ pub mod log;
 
 pub mod engine;
 
+pub mod sink;
+
+#[cfg(feature = "broker")]
+pub mod broker;
+
 #[cfg(test)]
 mod testing;
