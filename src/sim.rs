@@ -17,6 +17,7 @@ pub mod clock;
 pub mod hand;
 pub mod performance;
 pub mod pgn;
+pub mod pty;
 pub mod random;
 pub mod score;
 pub mod time_control;
