@@ -15,7 +15,7 @@ pub struct Placement {
 impl Placement {
     /// Nothing stands.
     pub fn empty() -> Self {
-        Self { board: Board::empty(), key: Key(0) }
+        Self { board: Board::empty(), key: Key::default() }
     }
 
     /// What stands on `board`.
@@ -91,24 +91,40 @@ pub fn difference(a: &Board, b: &Board) -> Bitboard {
     Role::ALL.iter().fold(colours, |squares, &role| squares | (a.by_role(role) ^ b.by_role(role)))
 }
 
-/// A 64-bit fingerprint of a placement, kept up to date square by square.
+/// A fingerprint of a placement, kept up to date square by square: 64 bits for the men of each
+/// side, so that one side's move can be recognised while the other side's hand is on the board.
 ///
 /// Different placements can share one in theory; whoever acts on a match compares the boards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(u64);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    white: u64,
+    black: u64,
+}
 
 impl Key {
     /// The key of `board`, from scratch.
     pub fn of(board: &Board) -> Self {
-        board.clone().into_iter().fold(Self(0), |key, (square, piece)| key.toggled(square, piece))
+        board
+            .clone()
+            .into_iter()
+            .fold(Self::default(), |key, (square, piece)| key.toggled(square, piece))
     }
 
     /// The key with `piece` on `square` added, or taken away if it stood there.
     #[must_use]
     pub fn toggled(self, square: Square, piece: Piece) -> Self {
-        let role = Role::ALL.iter().position(|&r| r == piece.role).unwrap_or(0);
-        let row = role * 2 + usize::from(piece.color.is_white());
-        Self(self.0 ^ KEYS[row][usize::from(square)])
+        let role = usize::from(piece.role) - 1;
+        match piece.color {
+            Color::White => Self { white: self.white ^ KEYS[role][usize::from(square)], ..self },
+            Color::Black => {
+                Self { black: self.black ^ KEYS[role + 6][usize::from(square)], ..self }
+            }
+        }
+    }
+
+    /// The part that tells the men of `side`.
+    pub fn of_side(self, side: Color) -> u64 {
+        side.fold_wb(self.white, self.black)
     }
 
     /// The key after the side `turn` played `m` from a position with this key.

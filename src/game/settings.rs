@@ -7,6 +7,9 @@ use super::{observation::Seat, start::Start};
 pub struct Settings {
     /// Quiet time until a placement counts as made.
     pub settle_ms: u64,
+    /// How long the board usually needs to report a change: half a scan of its fields and the way
+    /// to us.
+    pub scan_ms: u64,
     /// How much later than the press the board's report may come.
     pub press_grace_ms: u64,
     /// How long the kings must stand in the centre to tell a result.
@@ -25,6 +28,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             settle_ms: 1_000,
+            scan_ms: 180,
             press_grace_ms: 500,
             signal_hold_ms: 3_000,
             setup_stable_ms: 2_000,

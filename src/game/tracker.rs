@@ -23,7 +23,7 @@ use super::{
     event::{Event, Phase},
     observation::{Observation, Seat},
     orientation::Orientation,
-    placement::Placement,
+    placement::{Key, Placement},
     settings::Settings,
     start::Start,
     state::State,
@@ -44,14 +44,18 @@ pub struct Tracker {
     named: Option<Placement>,
     /// The same as White sees it.
     placement: Placement,
+    /// The key of what stood there before the last change.
+    key: Key,
     orientation: Orientation,
     window: Window,
     /// The array that stands, or stood when the pieces began to move, if no game has begun from it.
     armed: Option<Start>,
     /// Whether the clock ran during this game.
     clock_ran: bool,
-    /// A press whose move is not on the board yet.
+    /// A press whose move is not on the board yet, or not for certain.
     pending: Option<Press>,
+    /// When men of White and of Black were last lifted or put down.
+    moved_at: (Timestamp, Timestamp),
     /// Reports may be missing: longer lines may explain the placement.
     gap: bool,
     timers: Timers,
@@ -70,6 +74,7 @@ struct Press {
 #[derive(Clone, Copy, Debug, Default)]
 struct Timers {
     settle: Option<Timestamp>,
+    press: Option<Timestamp>,
     signal: Option<Timestamp>,
     setup: Option<Timestamp>,
 }
@@ -86,11 +91,13 @@ impl Tracker {
             now: Timestamp::ZERO,
             named: None,
             placement: Placement::empty(),
+            key: Key::default(),
             orientation: Orientation::Normal,
             window: Window::new(start.position().clone(), 0),
             armed: None,
             clock_ran: false,
             pending: None,
+            moved_at: (Timestamp::ZERO, Timestamp::ZERO),
             gap: false,
             timers: Timers::default(),
         }
@@ -137,13 +144,17 @@ impl Tracker {
             self.now = self.now.max(due);
             let timers = &mut self.timers;
             let reached = |timer: &mut Option<Timestamp>| timer.take_if(|t| *t <= due).is_some();
-            let (setup, settle, signal) = (
+            let (setup, press, settle, signal) = (
                 reached(&mut timers.setup),
+                reached(&mut timers.press),
                 reached(&mut timers.settle),
                 reached(&mut timers.signal),
             );
             if setup {
                 self.array_stood();
+            }
+            if press {
+                self.press_reported();
             }
             if settle {
                 self.settled();
@@ -157,8 +168,8 @@ impl Tracker {
 
     /// When to call [`handle_timeout`](Self::handle_timeout), if nothing else happens before.
     pub fn deadline(&self) -> Option<Timestamp> {
-        let Timers { settle, signal, setup } = self.timers;
-        [settle, signal, setup].into_iter().flatten().min()
+        let Timers { settle, press, signal, setup } = self.timers;
+        [settle, press, signal, setup].into_iter().flatten().min()
     }
 
     /// The next decision that has not been handed out.
@@ -212,18 +223,31 @@ impl Tracker {
 
     /// The placement on the board is another one than a moment ago.
     fn changed(&mut self) {
+        self.note_sides();
         self.watch_array();
         self.emit(Event::Placement(self.placement.clone()));
         if self.is_following() {
             self.window.see(&self.placement, self.now);
             self.disarm_if_cleared();
             self.timers.settle = Some(self.now.after(self.settings.settle_ms));
-            self.press_in_grace();
+            self.expect_report();
             self.answered();
         }
         self.timers.signal = ending::signalled(&self.placement)
             .filter(|_| self.state.phase().is_playing())
             .map(|_| self.now.after(self.settings.signal_hold_ms));
+    }
+
+    /// Notices whose men are not where they were.
+    fn note_sides(&mut self) {
+        let key = self.placement.key();
+        if key.of_side(Color::White) != self.key.of_side(Color::White) {
+            self.moved_at.0 = self.now;
+        }
+        if key.of_side(Color::Black) != self.key.of_side(Color::Black) {
+            self.moved_at.1 = self.now;
+        }
+        self.key = key;
     }
 
     /// Whether there is a game, or an array from which one may begin. A dead position ends the game

@@ -36,16 +36,55 @@ impl Node {
     /// The legal move after which exactly `placement` stands. There is at most one: two moves of
     /// one side never lead to the same placement.
     fn child(&mut self, placement: &Placement) -> Option<(Move, Self)> {
+        let wanted = placement.key();
+        let m = self.children().iter().find(|(key, _)| *key == wanted).map(|(_, m)| *m)?;
+        let after = self.after(m)?;
+        (after.position.board() == placement.board()).then_some((m, after))
+    }
+
+    /// The legal move after which the mover's men stand as they do in `placement`, while the
+    /// opponent's hand is already busy with his reply.
+    fn child_under_reply(&mut self, placement: &Placement) -> Option<(Move, Self)> {
+        let mover = self.position.turn();
+        let wanted = placement.key().of_side(mover);
+        let mut found =
+            self.children().iter().filter(|(key, _)| key.of_side(mover) == wanted).map(|(_, m)| *m);
+        let m = found.next()?;
+        let after = self.after(m)?;
+        after.is_under_reply(placement, false).then_some((m, after))
+    }
+
+    /// Whether `placement` is this position with the side to move busy: its own men lifted or put
+    /// down elsewhere, nothing else changed but one enemy man taken off if `taking`.
+    fn is_under_reply(&self, placement: &Placement, taking: bool) -> bool {
+        let replier = self.position.turn();
+        let squares = placement.difference(self.position.board());
+        let (mut lifted, mut put_down, mut taken) = (0, 0, 0);
+        for square in squares {
+            match self.position.board().piece_at(square) {
+                Some(piece) if piece.color == replier => lifted += 1,
+                Some(_) => taken += 1,
+                None => {}
+            }
+            match placement.piece_at(square) {
+                Some(piece) if piece.color == replier => put_down += 1,
+                Some(_) => return false,
+                None => {}
+            }
+        }
+        put_down <= lifted && taken <= usize::from(taking) && squares.count() <= MAX_SQUARES_IN_HAND
+    }
+
+    fn children(&mut self) -> &[(Key, Move)] {
         let Self { position, key, children } = self;
-        let children = children.get_or_insert_with(|| {
+        children.get_or_insert_with(|| {
             let turn = position.turn();
             position.legal_moves().iter().map(|m| (key.after(turn, m), *m)).collect()
-        });
-        let wanted = placement.key();
-        let m = children.iter().find(|(key, _)| *key == wanted).map(|(_, m)| *m)?;
-        let after = position.clone().play(m).ok()?;
-        let stands = after.board() == placement.board();
-        stands.then_some((m, Self { position: after, key: wanted, children: None }))
+        })
+    }
+
+    fn after(&self, m: Move) -> Option<Self> {
+        self.position.clone().play(m).ok().map(Self::new)
     }
 }
 
@@ -124,6 +163,12 @@ impl Window {
         self.node(n).position()
     }
 
+    /// Whether the first `n` plies of the line stand and the next mover's hand is on the board; it
+    /// may have taken an enemy man off if `taking`.
+    pub fn is_under_reply(&self, n: usize, placement: &Placement, taking: bool) -> bool {
+        self.node(n).is_under_reply(placement, taking)
+    }
+
     /// The position after `n` made plies, whatever was glimpsed since.
     pub fn made_position(&self, n: usize) -> Option<&Chess> {
         self.made.get(n).map(Node::position)
@@ -167,6 +212,30 @@ impl Window {
                 self.glimpsed.extend(child.map(|(m, node)| Glimpsed { m, at, node }));
                 return;
             }
+        }
+        self.see_under_reply(placement, at);
+    }
+
+    /// Both hands are over the board: one side has finished its move, the other one is at work.
+    fn see_under_reply(&mut self, placement: &Placement, at: Timestamp) {
+        for i in (0..self.glimpsed.len()).rev() {
+            if i + 1 < MAX_GLIMPSED
+                && let Some((m, node)) = self.glimpsed[i].node.child_under_reply(placement)
+            {
+                self.glimpsed.truncate(i + 1);
+                self.glimpsed.push(Glimpsed { m, at, node });
+                return;
+            }
+            if self.glimpsed[i].node.is_under_reply(placement, true) {
+                self.glimpsed.truncate(i + 1);
+                return;
+            }
+        }
+        let last = self.made.len() - 1;
+        if let Some((m, node)) = self.made[last].child_under_reply(placement) {
+            self.shared = last;
+            self.glimpsed.clear();
+            self.glimpsed.push(Glimpsed { m, at, node });
         }
     }
 
@@ -218,6 +287,9 @@ impl Window {
         self.shared -= n;
     }
 }
+
+/// Castling empties two squares, and the king may pass a third.
+const MAX_SQUARES_IN_HAND: usize = 3;
 
 /// How many plies can be glimpsed ahead of the made ones. Both players may have moved before either
 /// placement settled; a third unsettled ply has not been seen on any recording.

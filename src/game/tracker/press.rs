@@ -1,11 +1,10 @@
 //! The lever: which ply a press completes.
 
-use shakmaty::{Chess, Color, Position};
+use shakmaty::Color;
 
 use super::{
     super::{
         event::{Cause, Phase},
-        placement::Placement,
         window::Standing,
     },
     Press, Tracker,
@@ -14,7 +13,6 @@ use super::{
 impl Tracker {
     /// A side pressed.
     pub(super) fn pressed(&mut self, press: Press) {
-        self.pending = None;
         if !self.is_following() {
             return;
         }
@@ -22,30 +20,45 @@ impl Tracker {
             self.set_phase(Phase::Running);
         }
         self.clock_ran = true;
-        match self.completed_length(press.by) {
-            Some(n) => self.read(n, Cause::Pressed(press.by), Some(press)),
-            // The board's report may be a moment late (0.2, `press_grace_s`), or the move may come
-            // only after the press.
-            None => self.pending = Some(press),
-        }
+        self.wait_for_report(press);
     }
 
     /// A side pressed while the clock stands: it completes a move that is there, and means nothing
     /// otherwise.
     pub(super) fn pressed_standing(&mut self, press: Press) {
-        if self.state.phase().is_playing()
-            && let Some(n) = self.completed_length(press.by)
-        {
-            self.read(n, Cause::Pressed(press.by), Some(press));
+        if self.state.phase().is_playing() && self.completed_length(press.by).is_some() {
+            self.wait_for_report(press);
         }
     }
 
-    /// A press may complete what came on the board just now.
-    pub(super) fn press_in_grace(&mut self) {
-        let grace = self.settings.press_grace_ms;
-        if let Some(press) = self.pending.filter(|press| self.now.since(press.at) <= grace)
-            && let Standing::On(n) = self.window.standing(&self.placement)
-            && self.has_open_ply(press.by, n)
+    /// Lets a press stand until the board's report of the move must be in: its fields are scanned
+    /// one after the other, and the man may just have passed over another square.
+    fn wait_for_report(&mut self, press: Press) {
+        if self.pending.is_some() {
+            self.press_reported();
+        }
+        self.pending = Some(press);
+        self.expect_report();
+    }
+
+    /// The presser's men moved: the report of his move may not be whole yet.
+    pub(super) fn expect_report(&mut self) {
+        self.timers.press = self.pending.and_then(|press| {
+            let last_report = press.at.after(self.settings.press_grace_ms);
+            let moved = press.by.fold_wb(self.moved_at.0, self.moved_at.1);
+            let due = press.at.max(moved.after(self.settings.scan_ms)).min(last_report);
+            (self.now <= last_report).then_some(due)
+        });
+        if self.timers.press.is_some_and(|due| due <= self.now) {
+            self.press_reported();
+        }
+    }
+
+    /// What the press found on the board is reported: it completes a move, or waits for one.
+    pub(super) fn press_reported(&mut self) {
+        self.timers.press = None;
+        if let Some(press) = self.pending
+            && let Some(n) = self.completed_length(press.by)
         {
             self.pending = None;
             self.read(n, Cause::Pressed(press.by), Some(press));
@@ -62,17 +75,26 @@ impl Tracker {
         }
     }
 
-    /// How much of the window's line is on the board when `by` presses, if a ply of his is there to
-    /// be completed.
+    /// How much of the window's line is on the board for a press of `by`, if a ply of his is there
+    /// to be completed. What the opponent played on top of it counts if it has been there for a
+    /// scan.
     fn completed_length(&self, by: Color) -> Option<usize> {
-        if let Standing::On(n) = self.window.standing(&self.placement) {
-            return self.has_open_ply(by, n).then_some(n);
+        let replied = by.fold_wb(self.moved_at.1, self.moved_at.0);
+        if let Standing::On(n) = self.window.standing(&self.placement)
+            && self.has_open_ply(by, n)
+        {
+            let reply = n > 1 && self.window.mover(n - 1) != by && self.has_open_ply(by, n - 1);
+            let fresh = self.now.since(replied) < self.settings.scan_ms;
+            return Some(if reply && fresh { n - 1 } else { n });
         }
         // The opponent has begun his reply: his men are in the air, what the presser played stands.
-        (1..=self.window.len()).rev().find(|&n| {
-            self.window.mover(n - 1) == by
-                && self.has_open_ply(by, n)
-                && reply_in_hand(&self.placement, self.window.position(n))
+        // Only if no better reading is left has he also taken a man of the presser off.
+        [false, true].into_iter().find_map(|taken| {
+            (1..=self.window.len()).rev().find(|&n| {
+                self.window.mover(n - 1) == by
+                    && self.has_open_ply(by, n)
+                    && self.window.is_under_reply(n, &self.placement, taken)
+            })
         })
     }
 
@@ -85,20 +107,3 @@ impl Tracker {
         !made || self.state.plies().get(self.window.base() + last).is_none_or(|ply| !ply.completed)
     }
 }
-
-/// Whether `placement` is `position` with the side to move busy: its own men lifted or put down
-/// elsewhere, at most one enemy man taken off.
-fn reply_in_hand(placement: &Placement, position: &Chess) -> bool {
-    let replier = position.turn();
-    let squares = placement.difference(position.board());
-    let mut taken = 0;
-    let busy = squares.into_iter().all(|square| {
-        let stood = position.board().piece_at(square);
-        taken += usize::from(stood.is_some_and(|piece| piece.color != replier));
-        placement.piece_at(square).is_none_or(|piece| piece.color == replier)
-    });
-    busy && taken <= 1 && squares.count() <= MAX_SQUARES_IN_HAND
-}
-
-/// Castling empties two squares, and the king may pass a third.
-const MAX_SQUARES_IN_HAND: usize = 3;
