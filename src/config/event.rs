@@ -96,7 +96,8 @@ fn check_site(site: Spanned<String>, check: &mut Check<'_>) -> String {
 fn check_date(date: &Spanned<Value>, check: &mut Check<'_>) -> Option<String> {
     let text = match date.get_ref() {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Datetime(date) => date.to_string(),
+        other => other.type_str().to_owned(),
     };
     let number = |range: Range<usize>| text.get(range).and_then(|part| part.parse::<u8>().ok());
     let shape = text.len() == 10
@@ -118,7 +119,7 @@ fn check_round(round: &Spanned<Value>, check: &mut Check<'_>) -> Option<String> 
     let text = match round.get_ref() {
         Value::String(text) => text.clone(),
         Value::Integer(number) => number.to_string(),
-        other => other.to_string(),
+        other => other.type_str().to_owned(),
     };
     if (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return Some(text);

@@ -380,7 +380,7 @@ const STABLE: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is left for delivery when the daemon stops.
-const LAST_WORDS: Duration = Duration::from_millis(1200);
+const LAST_WORDS: Duration = Duration::from_millis(950);
 
 /// The end of the topics that are told at a pace.
 const CLOCK: &str = "/clock";

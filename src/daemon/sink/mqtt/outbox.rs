@@ -207,7 +207,9 @@ mod tests {
     fn outbox(parcels: &[(&str, &str)]) -> Outbox {
         let mut outbox = Outbox::default();
         outbox.resume([]);
-        parcels.iter().for_each(|(topic, payload)| outbox.push(parcel(topic, payload)));
+        for (topic, payload) in parcels {
+            outbox.push(parcel(topic, payload));
+        }
         outbox
     }
 
