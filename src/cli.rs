@@ -2,13 +2,17 @@
 
 mod accuracy;
 
+mod demo;
+
+mod logging;
+
 mod output;
 
 mod record;
 
 mod replay;
 
-mod signals;
+mod run;
 
 mod simulate;
 
@@ -23,14 +27,8 @@ use clap::{Parser, Subcommand};
 #[command(name = "boardcast", version, about, after_help = EXAMPLES)]
 pub struct Cli {
     /// What is written to the log: error, warn, info, debug or trace
-    #[arg(
-        long,
-        global = true,
-        value_name = "LEVEL",
-        env = "BOARDCAST_LOG",
-        default_value = "info"
-    )]
-    pub log: String,
+    #[arg(long, global = true, value_name = "LEVEL", env = "BOARDCAST_LOG")]
+    pub log: Option<String>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -39,6 +37,12 @@ pub struct Cli {
 /// Everything boardcast can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Watch a hall of virtual boards play: real ports, tracker and broker, no hardware
+    #[command(after_help = demo::EXAMPLES)]
+    Demo(demo::Demo),
+    /// Publish the boards of a hall: the daemon
+    #[command(after_help = run::EXAMPLES)]
+    Run(run::Run),
     /// Write down everything that goes over a board's cable while it is used
     #[command(after_help = record::EXAMPLES)]
     Record(record::Record),
@@ -55,8 +59,11 @@ pub enum Command {
 
 /// Runs one command.
 pub fn run(cli: Cli) -> ExitCode {
+    let log = cli.log.as_deref();
     let result = match cli.command {
-        Command::Record(command) => record::run(&command),
+        Command::Demo(command) => demo::run(&command, log),
+        Command::Run(command) => run::run(&command, log),
+        Command::Record(command) => record::run(&command, log),
         Command::Replay(command) => replay::run(&command),
         Command::Simulate(command) => simulate::run(&command),
         Command::Accuracy(command) => accuracy::run(&command),

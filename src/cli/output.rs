@@ -7,6 +7,17 @@ pub(super) fn lines() -> io::BufWriter<io::StdoutLock<'static>> {
     io::BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
+/// Writes one line to standard output at once.
+///
+/// # Errors
+///
+/// If nobody reads it.
+pub(super) fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
 /// Writes one line for the person at the terminal, beside the output proper.
 pub(super) fn tell(text: &str) {
     // A terminal that is gone has no reader to be told.

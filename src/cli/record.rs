@@ -12,9 +12,10 @@ use clap::Args;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{name_of, output, signals, ticker::Ticker};
+use super::{logging, name_of, output, ticker::Ticker};
 use crate::{
     daemon::{
+        self,
         clock::Clock,
         engine::Engine,
         log::{Cursor, Reading},
@@ -44,9 +45,9 @@ pub struct Record {
 /// # Errors
 ///
 /// If the capture cannot be written.
-pub(super) fn run(command: &Record) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
-    runtime.block_on(record(command))
+pub(super) fn run(command: &Record, log: Option<&str>) -> anyhow::Result<ExitCode> {
+    logging::start(log.unwrap_or("warn"))?;
+    daemon::block_on(record(command)).context("cannot start")?
 }
 
 async fn record(command: &Record) -> anyhow::Result<ExitCode> {
@@ -78,7 +79,12 @@ async fn record(command: &Record) -> anyhow::Result<ExitCode> {
     let port = tokio::spawn(port.run(inputs, requests, stop.clone()));
     let engine = tokio::spawn(engine.run(stop.clone()));
     let ticker = tokio::spawn(tell_moves(Ticker::new(state), cursor));
-    let interrupted = signals::stop_on_signal(stop.clone())?;
+    let signal = daemon::stop_signal().context("cannot catch Ctrl-C")?;
+    let stopper = stop.clone();
+    let interrupted = tokio::spawn(async move {
+        signal.await;
+        stopper.cancel();
+    });
 
     let mut lines = 0_u64;
     let written = write_down(&mut writer, &mut tapped, clock.started(), &stop, &mut lines).await;
