@@ -29,6 +29,8 @@ pub(super) struct Plan<'a> {
     pub(super) truth: GameTruth,
     /// The clock as it will go, White at its left.
     pub(super) clock: Option<VirtualClock>,
+    /// What both players have been given beyond the time control of the record.
+    extra: Duration,
     pos: Chess,
     last: Option<Made>,
 }
@@ -61,6 +63,7 @@ impl<'a> Plan<'a> {
         loop {
             let control = control.as_ref().map(|control| control.with_extra(extra));
             let mut plan = Self::new(preset, random.clone(), men.clone(), start, score);
+            plan.extra = extra;
             plan.play(score, control.as_ref());
             // A day of extra time ends the search for certain.
             if !plan.overstepped() || extra > MOST_EXTRA {
@@ -83,6 +86,7 @@ impl<'a> Plan<'a> {
             steps: Vec::new(),
             truth,
             clock: None,
+            extra: Duration::ZERO,
             pos: score.start().clone(),
             last: None,
         }
@@ -204,7 +208,7 @@ impl<'a> Plan<'a> {
         let remaining = clock.remaining(clock.to_move(), self.now);
         let recorded = ply.clock.filter(|_| self.preset.follows_record).and_then(|shown| {
             // Half a second less than shown is the middle of that second.
-            let left = shown.saturating_sub(Duration::from_millis(500));
+            let left = self.extra + shown.saturating_sub(Duration::from_millis(500));
             let before = clock.remaining(mover, self.now) + clock.gain(mover);
             let elapsed = before.checked_sub(left)?;
             (elapsed < remaining).then(|| elapsed.saturating_sub(needed))
