@@ -22,19 +22,24 @@ pub(super) fn end_game(plan: &mut Plan<'_>, score: &Score) {
     if score.lost_on_time() {
         wait_for_the_flag(plan);
     }
+    let end = score.end();
+    let mut seen_to_end = end.is_game_over();
     if plan.clock.is_some() && !plan.habit(Habit::ClockLeftRunning) {
+        seen_to_end = true;
         plan.act(Action::StopClock);
         plan.pause(Span::ms(1000, 4000));
     }
     if let Some(outcome) = outcome
         && plan.habit(Habit::Signalled)
     {
+        seen_to_end = true;
         signal(plan, outcome);
         plan.pause(SIGNAL_HELD);
     }
     plan.truth.over = plan.now;
-    if plan.habit(Habit::Analysed) {
-        analyse(plan, score.end());
+    // Moves tried after an end that nothing shows are moves of the game to everybody who was not there.
+    if plan.habit(Habit::Analysed) && seen_to_end {
+        analyse(plan, end);
     }
     plan.pause(Span::ms(2000, 8000));
 }

@@ -305,13 +305,13 @@ fn thinks_as_long_as_the_record_says() {
 fn a_record_too_fast_for_these_hands_gets_more_time_and_is_kept_to_all_the_same() {
     let moves = long_game(4);
     let plies = moves.plies().len() as u64;
-    let mut text = String::from("[TimeControl \"60\"]\n\n");
+    let mut words = vec!["[TimeControl \"60\"]\n\n".to_owned()];
     let mut pos = Chess::new();
     for (number, ply) in (1..).zip(moves.plies()) {
         let san = shakmaty::san::SanPlus::from_move_and_play_unchecked(&mut pos, ply.m);
-        text += &format!("{san} {{[%clk 0:00:{:02}]}} ", 59 - 59 * number / plies);
+        words.push(format!("{san} {{[%clk 0:00:{:02}]}}", 59 - 59 * number / plies));
     }
-    let score = crate::sim::pgn::read(text.as_bytes()).remove(0).unwrap();
+    let score = crate::sim::pgn::read(words.join(" ").as_bytes()).remove(0).unwrap();
     let script = check(&[score], &Preset::new(Name::Clean), 1);
     let clocks: Vec<Duration> =
         script.games[0].plies.iter().map(|ply| ply.clock.unwrap()).collect();
