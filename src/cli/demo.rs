@@ -13,6 +13,7 @@ use crate::{
     config::{Broker, Config, Embedded, EventDetails, Http},
     daemon::{
         self, Daemon,
+        clock::Clock,
         log::{Cursor, Reading},
     },
     sim::{pgn, score::Score},
@@ -80,6 +81,8 @@ async fn play(command: &Demo, scores: &[Score]) -> anyhow::Result<ExitCode> {
         ..Config::default()
     };
     let base = config.event.base_topic();
+    let end = CancellationToken::new();
+    let players = stage.begin(Clock::start(), &end).await?;
     let daemon = Daemon::start(&config).await.map_err(|error| {
         anyhow!("{error}\nother ports: boardcast demo --mqtt-port 0 --http-port 0")
     })?;
@@ -87,8 +90,7 @@ async fn play(command: &Demo, scores: &[Score]) -> anyhow::Result<ExitCode> {
 
     let (state, cursor) = daemon.log().follow();
     let ticker = tokio::spawn(tell_moves(Ticker::new(state), cursor));
-    let end = CancellationToken::new();
-    let players = tokio::spawn(stage.perform(daemon.clock(), end.clone()));
+    let players = tokio::spawn(players.finish());
     let mut played = Ok(());
     let stop = async {
         tokio::select! {

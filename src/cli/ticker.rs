@@ -28,16 +28,11 @@ impl Ticker {
         let text = match &recorded.event {
             Event::Phase(Phase::Ready) => "ready: the pieces stand in their places".to_owned(),
             Event::GameStarted { .. } => {
-                let name = |player: &crate::hall::Player| match player.name.as_str() {
-                    "" => "?".to_owned(),
-                    name => name.to_owned(),
-                };
-                format!(
-                    "game {}: {} - {}",
-                    game.game(),
-                    name(&table.players.white),
-                    name(&table.players.black)
-                )
+                let (white, black) = (&table.players.white.name, &table.players.black.name);
+                match (white.as_str(), black.as_str()) {
+                    ("", "") => format!("game {} begins", game.game()),
+                    (white, black) => format!("game {}: {white} - {black}", game.game()),
+                }
             }
             Event::Plies { from, plies, .. } => {
                 let withdrawn = before.saturating_sub(from + plies.len());

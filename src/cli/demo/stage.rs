@@ -1,14 +1,14 @@
 //! The virtual boards of a demonstration, each behind a pseudo-terminal of its own.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use anyhow::{Context, bail};
 use shakmaty::{CastlingMode, Chess};
-use tokio::task::JoinSet;
+use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::Demo;
@@ -52,7 +52,7 @@ impl Stage {
         let tables = command.tables as usize;
         let mut boards = Vec::with_capacity(tables);
         for (i, number) in (0..tables).zip(1..) {
-            let mine: Vec<Score> = if scores.len() > tables {
+            let mine: Vec<Score> = if command.pgn.is_some() && scores.len() > tables {
                 scores.iter().skip(i).step_by(tables).cloned().collect()
             } else {
                 vec![scores[i % scores.len()].clone()]
@@ -76,11 +76,21 @@ impl Stage {
         self.boards.iter().map(|board| board.table(self.speed)).collect()
     }
 
-    /// Plays until all scripts have ended or `end` is cancelled.
-    pub(super) async fn perform(self, clock: Clock, end: CancellationToken) -> anyhow::Result<()> {
+    /// Opens a pseudo-terminal for every board and begins to play on it.
+    ///
+    /// # Errors
+    ///
+    /// If there are no pseudo-terminals to be had.
+    pub(super) async fn begin(
+        self,
+        clock: Clock,
+        end: &CancellationToken,
+    ) -> anyhow::Result<Players> {
         let Self { folder, boards, speed, seed } = self;
         let preset = Preset::new(Name::Orders);
         let mut players = JoinSet::new();
+        let (opened, mut open) = mpsc::channel(boards.len());
+        let expected = boards.len();
         for (i, board) in boards.into_iter().enumerate() {
             let script = hand::play(&board.scores, &preset, seed_of(seed, i));
             let men = shakmaty::Position::board(board.scores[0].start()).clone();
@@ -88,19 +98,49 @@ impl Stage {
                 VirtualBoard::new(BoardSettings::new(SERIAL + board.number), Duration::ZERO);
             let settings =
                 PtySettings { link: Some(board.link.clone()), speed, until: Some(script.end) };
-            let end = end.clone();
+            let (end, opened) = (end.clone(), opened.clone());
             let began = clock.elapsed();
             players.spawn(async move {
                 let mut performance = Performance::new(virtual_board, &men, &script);
                 let now = || in_slow_beginning(clock.elapsed().saturating_sub(began), speed);
-                pty::perform(&mut performance, &settings, now, |_| {}, &end).await.map(drop)
+                let tell = |_: &Path| {
+                    // After the first time nobody listens; that is right.
+                    let _ = opened.try_send(());
+                };
+                pty::perform(&mut performance, &settings, now, tell, &end).await.map(drop)
             });
         }
-        while let Some(player) = players.join_next().await {
-            player.context("a virtual board failed")?.context("a virtual board failed")?;
+        drop(opened);
+        let mut players = Players { folder, players };
+        for _ in 0..expected {
+            if open.recv().await.is_none() {
+                players.join_one().await?;
+            }
         }
-        drop(folder);
+        Ok(players)
+    }
+}
+
+/// Boards that are being played on.
+pub(super) struct Players {
+    folder: Folder,
+    players: JoinSet<io::Result<()>>,
+}
+
+impl Players {
+    /// Completes when all games have been played, or with the first board that fails.
+    pub(super) async fn finish(mut self) -> anyhow::Result<()> {
+        while self.join_one().await? {}
+        drop(self.folder);
         Ok(())
+    }
+
+    async fn join_one(&mut self) -> anyhow::Result<bool> {
+        let Some(player) = self.players.join_next().await else {
+            return Ok(false);
+        };
+        player.context("a virtual board failed")?.context("a virtual board failed")?;
+        Ok(true)
     }
 }
 
