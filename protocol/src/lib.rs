@@ -17,7 +17,10 @@ pub use command::{
 };
 pub use field::{Field, PieceCode};
 pub use frame::{Counts, Deframer, Fault, MAX_FRAME};
-pub use link::{Identity, LinkEvent, Request, SingleLink, SingleSettings};
+pub use link::{
+    BoardEvent, BusEvent, BusLink, BusRequest, BusSettings, Changes, Identity, LinkEvent, Pace,
+    Request, SingleLink, SingleSettings,
+};
 pub use message::{
     Message,
     battery::{Battery, Duty},

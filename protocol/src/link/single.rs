@@ -1,15 +1,17 @@
 //! The conversation with one board in single-board mode.
 
+mod event;
 mod identity;
 mod settings;
 
+pub use event::{LinkEvent, Request};
 pub use identity::Identity;
 pub use settings::SingleSettings;
 
 use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 
-use super::{LinkEvent, Outbox, timer::Timers};
+use super::{outbox::Outbox, timer::Timers};
 use crate::{
     command::Command,
     frame::{Counts, Deframer},
@@ -55,22 +57,7 @@ pub struct SingleLink {
     outgoing: Option<Vec<u8>>,
     next_command_at: Duration,
     timers: Timers<{ Timer::ALL.len() }>,
-    outbox: Outbox,
-}
-
-/// What a caller may want from a board. All of these only read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// The whole placement.
-    Dump,
-    /// The clock.
-    Clock,
-    /// The battery.
-    Battery,
-    /// Serial numbers, versions and texts; [`LinkEvent::Identified`] follows.
-    Identity,
-    /// The board's own memory. The board says nothing else for about eight seconds.
-    Memory,
+    outbox: Outbox<LinkEvent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

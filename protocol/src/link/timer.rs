@@ -34,6 +34,11 @@ impl<const N: usize> Timers<N> {
         self.0 = [None; N];
     }
 
+    /// When the timer fires, if it is armed.
+    pub(crate) fn deadline(&self, timer: usize) -> Option<Duration> {
+        self.0[timer]
+    }
+
     pub(crate) fn is_armed(&self, timer: usize) -> bool {
         self.0[timer].is_some()
     }

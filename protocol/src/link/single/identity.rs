@@ -66,10 +66,6 @@ impl Identity {
             _ => Lesson::Nothing,
         }
     }
-
-    pub(in crate::link) fn weight(&self) -> usize {
-        self.trademark.as_ref().map_or(0, |text| text.as_str().len())
-    }
 }
 
 fn note_serial<T: Clone + PartialEq>(known: &mut Option<T>, serial: &T) -> Lesson {

@@ -1,0 +1,192 @@
+//! The search for boards: rounds of a ping to all that known boards are told to ignore.
+
+use alloc::collections::VecDeque;
+
+use crate::bus::{Address, BusCommand, Order};
+
+/// Where the search stands.
+///
+/// A round first tells every known board to ignore the next ping, then pings all and listens. The
+/// answers come at random moments and garble each other, so rounds are repeated until one brings
+/// nothing: two such rounds at the start, because the first command to a board may only bring it
+/// into bus mode. Those rounds have the line to themselves. From time to time a round is done
+/// beside the polling; if anything is heard in it that should not be, rounds alone follow. Every
+/// fourth one is done alone anyway, for boards that are found in silence only.
+#[derive(Clone, Debug)]
+pub(super) struct Discovery {
+    stage: Stage,
+    manner: Manner,
+    /// Quiet rounds still needed.
+    needed: u8,
+    /// Rounds since the search began.
+    rounds: u8,
+    /// Searches since the start.
+    searches: u32,
+    /// Something new or garbled was heard in this round.
+    surprised: bool,
+    /// Whether the next command on a shared line is one of the search.
+    turn: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    Resting,
+    /// These boards have yet to be told to ignore the ping.
+    Quieting(VecDeque<Address>),
+    Listening,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    Alone,
+    Beside,
+}
+
+/// A command of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Tell a board to ignore the next ping; it answers.
+    Quiet(Address),
+    /// Ping all; the window for answers begins.
+    PingAll,
+}
+
+impl Discovery {
+    pub(super) const fn new() -> Self {
+        Self {
+            stage: Stage::Resting,
+            manner: Manner::Alone,
+            needed: 2,
+            rounds: 0,
+            searches: 0,
+            surprised: false,
+            turn: true,
+        }
+    }
+
+    /// Begins a round in which these boards are told to be quiet.
+    pub(super) fn begin(&mut self, known: impl Iterator<Item = Address>) {
+        if self.rounds == 0 {
+            self.searches = self.searches.wrapping_add(1);
+            if self.searches.is_multiple_of(ALONE_EVERY) {
+                self.needed = self.needed.max(1);
+            }
+        }
+        self.manner = if self.needed > 0 { Manner::Alone } else { Manner::Beside };
+        self.rounds = self.rounds.saturating_add(1);
+        self.surprised = false;
+        self.turn = true;
+        self.stage = Stage::Quieting(known.collect());
+    }
+
+    /// The next command of the search, if it is its turn.
+    pub(super) fn next_step(&mut self) -> Option<Step> {
+        let Stage::Quieting(quiet) = &mut self.stage else { return None };
+        let turn = self.turn || self.manner == Manner::Alone;
+        self.turn = !self.turn;
+        if !turn {
+            return None;
+        }
+        if let Some(address) = quiet.pop_front() {
+            return Some(Step::Quiet(address));
+        }
+        self.stage = Stage::Listening;
+        Some(Step::PingAll)
+    }
+
+    /// Whether boards may be polled at present.
+    pub(super) fn shares_the_line(&self) -> bool {
+        self.manner == Manner::Beside || self.stage == Stage::Resting
+    }
+
+    /// Whether the search has a command to send.
+    pub(super) fn is_quieting(&self) -> bool {
+        matches!(self.stage, Stage::Quieting(_))
+    }
+
+    /// Something was heard that no known board was asked for.
+    pub(super) fn note_surprise(&mut self) {
+        if self.stage == Stage::Listening {
+            self.surprised = true;
+        }
+    }
+
+    /// Ends a round; `true` when another one has to follow at once.
+    pub(super) fn end_round(&mut self) -> bool {
+        self.stage = Stage::Resting;
+        self.needed = match self.manner {
+            _ if self.rounds >= MAX_ROUNDS => 0,
+            _ if self.surprised => self.needed.max(1),
+            Manner::Alone => self.needed.saturating_sub(1),
+            Manner::Beside => 0,
+        };
+        if self.needed == 0 {
+            self.rounds = 0;
+        }
+        self.needed > 0
+    }
+}
+
+impl Step {
+    pub(super) const fn command(self) -> BusCommand {
+        match self {
+            Self::Quiet(address) => BusCommand::to(address, Order::IgnoreNextPing),
+            Self::PingAll => BusCommand::to_all(Order::Ping),
+        }
+    }
+}
+
+const MAX_ROUNDS: u8 = 12;
+const ALONE_EVERY: u32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board() -> impl Iterator<Item = Address> {
+        Address::new(1025).into_iter()
+    }
+
+    #[test]
+    fn two_quiet_rounds_alone_end_the_first_search() {
+        let mut discovery = Discovery::new();
+        discovery.begin(board());
+        assert!(!discovery.shares_the_line());
+        assert_eq!(discovery.next_step(), Address::new(1025).map(Step::Quiet));
+        assert_eq!(discovery.next_step(), Some(Step::PingAll));
+        assert_eq!(discovery.next_step(), None);
+        assert!(discovery.end_round());
+        discovery.begin(board());
+        assert!(!discovery.end_round());
+        assert!(discovery.shares_the_line());
+    }
+
+    #[test]
+    fn a_surprise_beside_the_polling_leads_to_a_round_alone() {
+        let mut discovery = Discovery { needed: 0, ..Discovery::new() };
+        discovery.begin(board());
+        assert!(discovery.shares_the_line());
+        while discovery.is_quieting() {
+            discovery.next_step();
+        }
+        discovery.note_surprise();
+        assert!(discovery.end_round());
+        discovery.begin(board());
+        assert!(!discovery.shares_the_line());
+        assert!(!discovery.end_round());
+    }
+
+    #[test]
+    fn a_line_full_of_noise_does_not_keep_the_search_going() {
+        let mut discovery = Discovery::new();
+        let rounds = (1..=100).find(|_| {
+            discovery.begin(board());
+            while discovery.is_quieting() {
+                discovery.next_step();
+            }
+            discovery.note_surprise();
+            !discovery.end_round()
+        });
+        assert_eq!(rounds, Some(12));
+    }
+}
