@@ -55,6 +55,8 @@ pub enum Cause {
     Gap,
     /// Kings in the centre showed that a last king move was none.
     Signalled,
+    /// What was played while the clock stood turned out to be an analysis.
+    Analysis,
     /// The starting array was set up again before the clock ever ran.
     SetUpAgain,
 }
@@ -71,6 +73,7 @@ impl Cause {
             Self::TakenBack => "taken_back",
             Self::Gap => "gap",
             Self::Signalled => "signalled",
+            Self::Analysis => "analysis",
             Self::SetUpAgain => "set_up_again",
         }
     }

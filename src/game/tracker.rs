@@ -52,6 +52,10 @@ pub struct Tracker {
     armed: Option<Start>,
     /// Whether the clock ran during this game.
     clock_ran: bool,
+    /// While the clock stands: how many plies the game had when it was stopped or was last pressed.
+    stopped_at: Option<usize>,
+    /// The players move the men about while the clock stands: this is no game.
+    analysing: bool,
     /// A press whose move is not on the board yet, or not for certain.
     pending: Option<Press>,
     /// When men of White and of Black were last lifted or put down.
@@ -96,6 +100,8 @@ impl Tracker {
             window: Window::new(start.position().clone(), 0),
             armed: None,
             clock_ran: false,
+            stopped_at: None,
+            analysing: false,
             pending: None,
             moved_at: (Timestamp::ZERO, Timestamp::ZERO),
             gap: false,
@@ -279,6 +285,7 @@ impl Tracker {
             }
             Some(ClockSignal::Stopped) if self.state.phase() == Phase::Running => {
                 self.set_phase(Phase::Paused);
+                self.stopped_at = Some(self.state.plies().len());
             }
             Some(ClockSignal::Stopped) | None => {}
         }

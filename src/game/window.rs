@@ -278,6 +278,13 @@ impl Window {
         self.glimpsed = rest;
     }
 
+    /// Forgets all made plies after the first `n` and everything that was glimpsed.
+    pub fn shorten(&mut self, n: usize) {
+        self.made.truncate(n + 1);
+        self.shared = self.made();
+        self.glimpsed.clear();
+    }
+
     /// Forgets the first `n` made plies as plies that may change; their last position is the new
     /// floor.
     pub fn close(&mut self, n: usize) {

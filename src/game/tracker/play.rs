@@ -78,6 +78,9 @@ impl Tracker {
     /// ply of its side among them.
     pub(super) fn read(&mut self, n: usize, cause: Cause, press: Option<Press>) {
         let n = n.min(self.window.len().max(self.window.made()));
+        if press.is_none() && self.only_analyses(n) {
+            return;
+        }
         if self.armed.is_some() {
             if n == 0 {
                 return;
@@ -109,12 +112,34 @@ impl Tracker {
         self.replace_from(base, suffix, cause);
         let open = self.state.plies().iter().rev().take_while(|ply| !ply.completed).count();
         self.window.close(self.window.made().saturating_sub(open));
+        if press.is_some() && self.stopped_at.is_some() {
+            self.stopped_at = Some(self.state.plies().len());
+        }
         if let Some((result, reason)) = end
             && n > 0
             && self.state.phase().is_playing()
         {
             self.end(result, reason);
         }
+    }
+
+    /// Whether taking in `n` plies of the window's line would follow an analysis and not the game:
+    /// one move may come on the board after the clock was stopped, two that nobody pressed are no
+    /// game any more. Then the first one is withdrawn too.
+    fn only_analyses(&mut self, n: usize) -> bool {
+        let Some(stopped_at) = self.stopped_at.filter(|_| self.armed.is_none()) else {
+            return false;
+        };
+        let reached = self.window.base() + n;
+        if reached <= stopped_at {
+            self.analysing = false;
+        } else if reached > stopped_at + 1 && !self.analysing {
+            self.analysing = true;
+            let floor = stopped_at.saturating_sub(self.window.base());
+            self.withdraw_to(stopped_at, Cause::Analysis);
+            self.window.shorten(floor);
+        }
+        self.analysing
     }
 
     /// Withdraws all plies from index `from` on.

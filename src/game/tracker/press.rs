@@ -19,6 +19,8 @@ impl Tracker {
         if self.state.phase() == Phase::Paused {
             self.set_phase(Phase::Running);
         }
+        self.stopped_at = None;
+        self.analysing = false;
         self.clock_ran = true;
         self.wait_for_report(press);
     }

@@ -73,6 +73,8 @@ impl Tracker {
             return;
         };
         self.emit(Event::GameStarted { start, orientation: self.orientation });
+        self.stopped_at = None;
+        self.analysing = false;
         let clock = self.state.clock().copied();
         self.clock_ran = clock.is_some_and(|clock| clock.running.is_some());
         self.set_phase(if running { Phase::Running } else { Phase::Paused });
@@ -90,6 +92,8 @@ impl Tracker {
         if self.state.phase().is_playing() {
             self.clock_ran = true;
             self.set_phase(Phase::Running);
+            self.stopped_at = None;
+            self.analysing = false;
             let clock_ms = self.state.clock().map_or(0, |clock| clock.ms(!side));
             self.completed_by_start(Press { by: !side, at: self.now, clock_ms });
         }
