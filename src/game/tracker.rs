@@ -58,6 +58,8 @@ pub struct Tracker {
     analysing: bool,
     /// A press whose move is not on the board yet, or not for certain.
     pending: Option<Press>,
+    /// When each square was last emptied.
+    emptied_at: [Timestamp; 64],
     /// When men of White and of Black were last lifted or put down.
     moved_at: (Timestamp, Timestamp),
     /// Reports may be missing: longer lines may explain the placement.
@@ -103,6 +105,7 @@ impl Tracker {
             stopped_at: None,
             analysing: false,
             pending: None,
+            emptied_at: [Timestamp::ZERO; 64],
             moved_at: (Timestamp::ZERO, Timestamp::ZERO),
             gap: false,
             timers: Timers::default(),
@@ -126,6 +129,9 @@ impl Tracker {
                 if named.set(*square, *piece) != *piece {
                     let square: Square = self.orientation.square(*square);
                     self.placement.set(square, *piece);
+                    if piece.is_none() {
+                        self.emptied_at[usize::from(square)] = self.now;
+                    }
                     self.changed();
                 }
             }
@@ -283,11 +289,13 @@ impl Tracker {
             Some(ClockSignal::PressedStanding(by)) => {
                 self.pressed_standing(Press { by, at: self.now, clock_ms: view.ms(by) });
             }
-            Some(ClockSignal::Stopped) if self.state.phase() == Phase::Running => {
-                self.set_phase(Phase::Paused);
+            Some(ClockSignal::Stopped) => {
                 self.stopped_at = Some(self.state.plies().len());
+                if self.state.phase() == Phase::Running {
+                    self.set_phase(Phase::Paused);
+                }
             }
-            Some(ClockSignal::Stopped) | None => {}
+            None => {}
         }
         if before.is_none_or(|before| !before.same_as(&view)) {
             self.emit(Event::Clock(view));

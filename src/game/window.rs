@@ -231,11 +231,17 @@ impl Window {
                 return;
             }
         }
-        let last = self.made.len() - 1;
-        if let Some((m, node)) = self.made[last].child_under_reply(placement) {
-            self.shared = last;
-            self.glimpsed.clear();
-            self.glimpsed.push(Glimpsed { m, at, node });
+        // The further back, the more of what was made is given up: the latest fit wins.
+        for i in (0..self.made.len()).rev() {
+            if let Some((m, node)) = self.made[i].child_under_reply(placement) {
+                self.shared = i;
+                self.glimpsed.clear();
+                self.glimpsed.push(Glimpsed { m, at, node });
+                return;
+            }
+            if self.made[i].is_under_reply(placement, true) {
+                return;
+            }
         }
     }
 

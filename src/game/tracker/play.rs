@@ -22,6 +22,7 @@ impl Tracker {
             self.search();
         }
         let Standing::On(n) = self.window.standing(&self.placement) else {
+            self.moved_on();
             return;
         };
         let late = self.pending.take_if(|press| {
@@ -123,6 +124,19 @@ impl Tracker {
         }
     }
 
+    /// The board stands still, explained by nothing, while the clock stands too: an analysis has
+    /// moved on from the one move that was shown for it.
+    fn moved_on(&mut self) {
+        let made = self.window.base() + self.window.made();
+        if let Some(stopped_at) = self.stopped_at.filter(|&at| at < made && self.armed.is_none())
+            && ending::signalled(&self.placement).is_none()
+        {
+            self.analysing = true;
+            self.withdraw_to(stopped_at, Cause::Analysis);
+            self.window.shorten(stopped_at.saturating_sub(self.window.base()));
+        }
+    }
+
     /// Whether taking in `n` plies of the window's line would follow an analysis and not the game:
     /// one move may come on the board after the clock was stopped, two that nobody pressed are no
     /// game any more. Then the first one is withdrawn too.
@@ -160,6 +174,18 @@ impl Tracker {
         self.emit(Event::Plies { from: base + same, plies, cause });
     }
 
+    /// Whether a king's last step was made to signal: it is not completed, the king has not been
+    /// touched since, and, where no clock could tell, the other king followed at once.
+    fn is_half_a_signal(&self, ply: &Ply) -> bool {
+        let lifted = |square| self.emptied_at[usize::from(square)];
+        let other = self.moved_at.0.max(self.moved_at.1);
+        let at_once = other.since(ply.made_at) <= SIGNAL_GAP_MS;
+        !ply.completed
+            && ending::is_king_step_to_centre(&ply.m)
+            && lifted(ply.m.to()) <= ply.made_at
+            && (self.clock_ran || at_once)
+    }
+
     /// The kings have stood on centre squares for the time that makes it a signal.
     pub(super) fn signal_stood(&mut self) {
         let Some(result) = ending::signalled(&self.placement) else {
@@ -169,9 +195,7 @@ impl Tracker {
             return;
         }
         let steps = self.state.plies().iter().rev();
-        let steps = steps
-            .take_while(|ply| !ply.completed && ending::is_king_step_to_centre(&ply.m))
-            .count();
+        let steps = steps.take_while(|ply| self.is_half_a_signal(ply)).count();
         self.withdraw_to(self.state.plies().len() - steps, Cause::Signalled);
         self.end(result, ending::EndReason::Signalled);
     }
@@ -182,3 +206,7 @@ impl Tracker {
 fn captures_the_mover(line: &[Move]) -> bool {
     matches!(line, [first, second] if second.is_capture() && second.to() == first.to())
 }
+
+/// Without a clock: how long after a king's step the other king must have reached the centre if
+/// both are to be one signal. A real move is thought about longer.
+const SIGNAL_GAP_MS: u64 = 2_500;
