@@ -2,5 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
+mod access;
 mod laws;
 mod layers;
+mod publish;
+mod tools;
+mod web;

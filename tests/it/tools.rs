@@ -1,0 +1,391 @@
+//! Other people's programs and a virtual board, as several tests need them.
+
+use std::{
+    fmt,
+    io::{BufRead, BufReader, Write},
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use boardcast::{
+    config::{Broker, Config, Embedded, Http, Outside, Table as TableConfig},
+    daemon::Daemon,
+    hall::{PortName, Source},
+    sim::{
+        board::{BoardSettings, VirtualBoard},
+        hand::{self, preset},
+        performance::Performance,
+        pgn,
+        pty::{PtySettings, perform},
+    },
+};
+use shakmaty::Position;
+use tokio::{
+    sync::{oneshot, watch},
+    task::{JoinHandle, JoinSet},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+/// How long anything may take before a test gives up. A busy machine is slow; nothing waits for
+/// this to pass.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// One message as `mosquitto_sub` prints it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// Whether it was kept by the broker and not sent just now.
+    pub(crate) retained: bool,
+    pub(crate) topic: String,
+    pub(crate) payload: String,
+}
+
+impl fmt::Debug for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{} {}", if self.retained { "kept " } else { "" }, self.topic, self.payload)
+    }
+}
+
+impl Heard {
+    fn of(line: &str) -> Option<Self> {
+        let mut parts = line.strip_prefix("heard ")?.splitn(3, ' ');
+        let mut part = || parts.next().unwrap_or_default().to_owned();
+        Some(Self { retained: part() == "1", topic: part(), payload: part() })
+    }
+
+    /// The payload as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.payload).unwrap()
+    }
+}
+
+/// A running `mosquitto_sub`.
+pub(crate) struct Subscriber {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Subscriber {
+    /// Subscribes and waits until the broker has agreed.
+    pub(crate) fn start(port: u16, arguments: &[&str]) -> Self {
+        // Line by line: what it says about itself would wait for the next message otherwise.
+        let mut child = Command::new("stdbuf")
+            .args(["-oL", "mosquitto_sub"])
+            .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-V", "mqttv5", "-q", "1", "-d"])
+            .args(["-F", "heard %r %t %p"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("mosquitto_sub is installed (Debian: mosquitto-clients)");
+        let lines = lines_of(child.stdout.take().unwrap());
+        let subscriber = Self { child, lines };
+        let answered = |line: &str| line.contains("received SUBACK");
+        while !answered(&subscriber.line().expect("mosquitto_sub is answered")) {}
+        subscriber
+    }
+
+    /// The next message; `None` when the connection has ended.
+    pub(crate) fn next(&self) -> Option<Heard> {
+        loop {
+            let line = self.line()?;
+            if let Some(heard) = Heard::of(&line) {
+                return Some(heard);
+            }
+        }
+    }
+
+    /// All messages up to the first that fits.
+    pub(crate) fn until(&self, fits: impl Fn(&Heard) -> bool) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        loop {
+            let next = self.next();
+            let next = next.unwrap_or_else(|| panic!("the connection ended after {heard:#?}"));
+            let done = fits(&next);
+            heard.push(next);
+            if done {
+                return heard;
+            }
+        }
+    }
+
+    /// All messages until the client has connected once more and is subscribed again.
+    pub(crate) fn until_subscribed_again(&self) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        loop {
+            let line = self.line().expect("mosquitto_sub tries again");
+            if line.contains("received SUBACK") {
+                return heard;
+            }
+            heard.extend(Heard::of(&line));
+        }
+    }
+
+    fn line(&self) -> Option<String> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Some(line),
+            Err(mpsc::RecvTimeoutError::Disconnected) => None,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("nothing came for {PATIENCE:?}"),
+        }
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// Runs a client that ends by itself.
+pub(crate) fn client(program: &str, port: u16, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(["-h", "127.0.0.1", "-p", &port.to_string()]).args(arguments);
+    command.output().expect("the client is installed (Debian: mosquitto-clients)")
+}
+
+/// A real Mosquitto on a port and with a folder of its own.
+pub(crate) struct Mosquitto {
+    child: Child,
+    folder: tempfile::TempDir,
+    pub(crate) port: u16,
+}
+
+impl Mosquitto {
+    /// Starts one with these lines of configuration besides the listener.
+    pub(crate) fn start(configuration: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let text = format!("listener {port} 127.0.0.1\n{configuration}\n");
+        std::fs::write(folder.path().join("mosquitto.conf"), text).unwrap();
+        let child = launch(folder.path());
+        Self { child, folder, port }
+    }
+
+    /// Ends it without a word, as a power cut does.
+    pub(crate) fn crash(&mut self) {
+        end(&mut self.child);
+    }
+
+    /// Starts it again after a crash.
+    pub(crate) fn restart(&mut self) {
+        self.child = launch(self.folder.path());
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// Starts Mosquitto and waits until it says that it runs.
+#[expect(clippy::zombie_processes, reason = "if it does not start, the test ends here")]
+fn launch(folder: &Path) -> Child {
+    let path = format!("{}:/usr/sbin", std::env::var("PATH").unwrap_or_default());
+    let mut child = Command::new("mosquitto")
+        .env("PATH", path)
+        .arg("-c")
+        .arg(folder.join("mosquitto.conf"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mosquitto is installed (Debian: mosquitto)");
+    let lines = lines_of(child.stderr.take().unwrap());
+    loop {
+        let line = lines.recv_timeout(PATIENCE).expect("mosquitto starts");
+        if line.contains("running") {
+            return child;
+        }
+    }
+}
+
+fn end(child: &mut Child) {
+    // It may have ended already; then there is nothing to end.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// The lines of a program as they come.
+fn lines_of(output: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (send, lines) = mpsc::channel();
+    thread::spawn(move || {
+        // The pipe is emptied to its end, whether or not somebody still listens.
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            let _ = send.send(line);
+        }
+    });
+    lines
+}
+
+/// A road to a broker that can be cut.
+pub(crate) struct Relay {
+    pub(crate) port: u16,
+    to: u16,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Relay {
+    pub(crate) async fn start(to: u16) -> Self {
+        let mut relay = Self { port: free_port(), to, task: None };
+        relay.open().await;
+        relay
+    }
+
+    pub(crate) async fn open(&mut self) {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", self.port)).await.unwrap();
+        let to = self.to;
+        self.task = Some(tokio::spawn(async move {
+            // Dropped with the task, and all connections with it.
+            let mut connections = JoinSet::new();
+            loop {
+                let (mut near, _) = listener.accept().await.unwrap();
+                connections.spawn(async move {
+                    if let Ok(mut far) = tokio::net::TcpStream::connect(("127.0.0.1", to)).await {
+                        let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+                    }
+                });
+            }
+        }));
+    }
+
+    pub(crate) async fn cut(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+            assert!(task.await.unwrap_err().is_cancelled());
+        }
+    }
+}
+
+/// A port that nobody uses now.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A file with one line in it.
+pub(crate) fn secret_file(folder: &Path, name: &str, secret: &str) -> PathBuf {
+    let path = folder.join(name);
+    let mut file = std::fs::File::create(&path).unwrap();
+    writeln!(file, "{secret}").unwrap();
+    path
+}
+
+/// A virtual board with hands that play, behind a path.
+pub(crate) struct Table {
+    pub(crate) path: PathBuf,
+    stop: CancellationToken,
+    task: JoinHandle<std::io::Result<u64>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Table {
+    /// Plays these moves at the given speed. To be called inside a runtime.
+    pub(crate) async fn start(movetext: &str, speed: f64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("board");
+        let scores: Vec<_> =
+            pgn::read(movetext.as_bytes()).into_iter().map(Result::unwrap).collect();
+        let preset = preset::Preset::new(preset::Name::Clean);
+        let script = hand::play(&scores, &preset, 7);
+        let board = VirtualBoard::new(BoardSettings::new(30_001), Duration::ZERO);
+        let mut performance = Performance::new(board, scores[0].start().board(), &script);
+        let settings = PtySettings { link: Some(path.clone()), speed, until: None };
+        let stop = CancellationToken::new();
+        let (opened, mut is_open) = tokio::sync::mpsc::channel(1);
+        let cancel = stop.clone();
+        let task = tokio::spawn(async move {
+            let start = now();
+            let opened = move |_: &Path| {
+                let _ = opened.try_send(());
+            };
+            perform(&mut performance, &settings, || now() - start, opened, &cancel).await
+        });
+        is_open.recv().await.unwrap();
+        Self { path, stop, task, _folder: folder }
+    }
+
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.task.await.unwrap().unwrap();
+    }
+}
+
+/// Runs what waits for a client without keeping the daemon from running.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+/// A daemon that runs in the background.
+pub(crate) struct Running {
+    pub(crate) port: u16,
+    pub(crate) web: Option<SocketAddr>,
+    connected: watch::Receiver<bool>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// One with a single table.
+    pub(crate) async fn start(board: &Path, broker: Broker) -> Self {
+        let port = PortName::new(board.to_str().unwrap());
+        Self::start_with(Config {
+            tables: vec![TableConfig::new(1, Source::Port(port))],
+            broker,
+            http: Http { port: 0, ..Http::default() },
+            ..Config::default()
+        })
+        .await
+    }
+
+    pub(crate) async fn start_with(config: Config) -> Self {
+        let daemon = Daemon::start(&config).await.unwrap();
+        let (port, web) = (daemon.broker_url().port, daemon.web_address());
+        let connected = daemon.connected();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(async {
+            let stop = async { stopped.await.unwrap_or(()) };
+            daemon.run_until(stop).await.unwrap();
+        });
+        Self { port, web, connected, stop, task }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        *self.connected.borrow()
+    }
+
+    pub(crate) async fn wait_until_connected(&mut self, connected: bool) {
+        let wait = self.connected.wait_for(|now| *now == connected);
+        tokio::time::timeout(PATIENCE, wait).await.unwrap().unwrap();
+    }
+
+    /// Stops it and says how long that took.
+    pub(crate) async fn stop(self) -> Duration {
+        let start = now();
+        self.stop.send(()).unwrap();
+        self.task.await.unwrap();
+        now() - start
+    }
+
+    /// Ends it without giving it a chance to say anything: its sockets just close.
+    pub(crate) fn kill(self) {
+        self.task.abort();
+    }
+}
+
+/// The broker inside the daemon, on a free port.
+pub(crate) fn embedded() -> Broker {
+    Broker::Embedded(Embedded { port: 0, ..Embedded::default() })
+}
+
+/// A broker outside.
+pub(crate) fn outside(port: u16) -> Broker {
+    let url = format!("mqtt://127.0.0.1:{port}").parse().unwrap();
+    Broker::Outside(Outside::new(url))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a virtual board lives in real time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
