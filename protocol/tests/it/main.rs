@@ -1,0 +1,4 @@
+//! Byte tables and properties of the public interface.
+
+mod golden;
+mod property;
