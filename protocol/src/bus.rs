@@ -12,7 +12,7 @@ pub use reply::{BusDeframer, BusReply, ChangesForm, Content};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::frame::Fault;
+use crate::fault::Fault;
 
 /// The address of a board on a bus, 1 to 16383: its serial number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

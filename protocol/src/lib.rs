@@ -1,7 +1,9 @@
-//! The DGT electronic board and clock protocol: frames, messages and links, without I/O.
+#![doc = include_str!("../README.md")]
 #![no_std]
+
 extern crate alloc;
 
+mod fault;
 mod field;
 mod frame;
 mod message;
@@ -15,8 +17,9 @@ pub use command::{
     Beep, ClockCommand, Command, CommandReader, HostCommand, HostReader, Leds, Run, SegmentText,
     SetAndRun, Side,
 };
+pub use fault::{Counts, Fault};
 pub use field::{Field, PieceCode};
-pub use frame::{Counts, Deframer, Fault, MAX_FRAME};
+pub use frame::{Deframer, MAX_FRAME};
 pub use link::{
     BoardEvent, BusEvent, BusLink, BusRequest, BusSettings, Changes, Identity, LinkEvent, Pace,
     Request, SingleLink, SingleSettings,

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 use super::{Address, sum};
 use crate::{
-    frame::{Assembler, Counts, Fault, Frame, HEADER, Input, MAX_FRAME, write_frame},
+    fault::{Counts, Fault},
+    frame::{Assembler, Frame, HEADER, Input, MAX_FRAME, write_frame},
     message::{
         board::Dump,
         clock::ClockMessage,

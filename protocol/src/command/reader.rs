@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use super::{ClockCommand, Command, LEDS, Leds, TO_CLOCK};
 use crate::{
     bus::BusCommand,
-    frame::{Counts, Fault, Input},
+    fault::{Counts, Fault},
+    frame::Input,
     message::malformed::{Defect, Malformed},
 };
 

@@ -16,7 +16,7 @@ use core::time::Duration;
 use super::{outbox::Outbox, timer::Timers};
 use crate::{
     bus::{Address, BusDeframer, BusReply, Content, Order},
-    frame::{Counts, Fault},
+    fault::{Counts, Fault},
 };
 use discovery::Discovery;
 use station::{Job, Presence, Station};

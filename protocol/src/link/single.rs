@@ -12,11 +12,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 
 use super::{outbox::Outbox, timer::Timers};
-use crate::{
-    command::Command,
-    frame::{Counts, Deframer},
-    message::Message,
-};
+use crate::{command::Command, fault::Counts, frame::Deframer, message::Message};
 use identity::Lesson;
 
 /// Keeps one board talking: a state machine without I/O.

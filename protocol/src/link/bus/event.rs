@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::super::outbox::Weigh;
 use crate::{
     bus::Address,
-    frame::Fault,
+    fault::Fault,
     message::{
         board::Dump,
         clock::ClockMessage,

@@ -57,7 +57,11 @@ impl BusLink {
     fn await_answer(&mut self, address: Address, order: Order, job: Option<Job>) {
         self.flight = Some(Flight { address, order, job, garbled: false });
         self.arm(Timer::Reply, self.settings.reply_timeout);
-        self.arm(Timer::Limit, LONGEST_ANSWER);
+        let limit = match order {
+            Order::ReadChanges | Order::RepeatChanges | Order::ReadFromStart => LONGEST_LOG,
+            _ => LONGEST_ANSWER,
+        };
+        self.arm(Timer::Limit, limit);
     }
 
     /// The command on its way is answered or given up.
@@ -106,6 +110,8 @@ impl BusLink {
 }
 
 /// A whole memory takes a bit more than eight seconds.
-const LONGEST_ANSWER: Duration = Duration::from_secs(10);
+const LONGEST_LOG: Duration = Duration::from_secs(10);
+/// A dump takes 73 ms.
+const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 /// How often to look whether the caller has caught up.
 const CROWDED_PAUSE: Duration = Duration::from_millis(100);

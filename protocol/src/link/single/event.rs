@@ -1,7 +1,7 @@
 //! What a single-board link reports and what it can be asked for.
 
 use super::{super::outbox::Weigh, Identity};
-use crate::{frame::Fault, message::Message};
+use crate::{fault::Fault, message::Message};
 
 /// What happened on a single-board link.
 #[derive(Clone, Debug, PartialEq, Eq)]
