@@ -112,12 +112,15 @@ struct Pair {
     link: SingleLink,
     board: Board,
     events: Vec<(Duration, LinkEvent)>,
+    /// Of a hundred answers, this many lose a byte on the way.
+    lossy_percent: u64,
+    random: u64,
 }
 
 impl Pair {
     fn new(board: Board) -> Self {
         let link = SingleLink::new(SingleSettings::cable(), Duration::ZERO);
-        Self { now: Duration::ZERO, link, board, events: Vec::new() }
+        Self { now: Duration::ZERO, link, board, events: Vec::new(), lossy_percent: 0, random: 1 }
     }
 
     fn run_until(&mut self, end: Duration) {
@@ -138,12 +141,37 @@ impl Pair {
             assert!(next >= self.now, "time goes forward");
             self.now = next;
             if answer == Some(next) {
-                let (_, bytes) = self.board.answers.pop_front().unwrap();
+                let (_, mut bytes) = self.board.answers.pop_front().unwrap();
+                if self.next_random() % 100 < self.lossy_percent {
+                    bytes.remove(self.next_random() as usize % bytes.len());
+                }
                 self.link.handle_bytes(next, &bytes);
             } else {
                 self.link.handle_timeout(next);
             }
         }
+    }
+
+    fn next_random(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random >> 8
+    }
+
+    /// The placement as a listener knows it.
+    fn told(&self) -> [PieceCode; 64] {
+        let mut codes = [PieceCode::Empty; 64];
+        for (_, event) in &self.events {
+            match event {
+                LinkEvent::Message(Message::Dump(dump)) => codes = *dump.codes(),
+                LinkEvent::Message(Message::FieldUpdate { field, code }) => {
+                    codes[usize::from(field.index())] = *code;
+                }
+                _ => {}
+            }
+        }
+        codes
     }
 
     fn run_for(&mut self, span: Duration) {
@@ -227,6 +255,25 @@ fn a_damaged_message_is_reported_and_a_dump_follows() {
     assert_eq!(pair.events[0].1, LinkEvent::Fault(Fault::Cut { id: 0x8E, bytes: 3 }));
     assert!(matches!(pair.events[1].1, LinkEvent::Fault(Fault::Malformed(_))));
     assert_eq!(pair.count(is_dump), 1);
+}
+
+#[test]
+fn on_a_lossy_line_the_placement_is_right_soon_after_it_comes_to_rest() {
+    for seed in 1..=20 {
+        let mut pair = Pair::new(Board::new());
+        pair.random = seed * 0x9E37_79B9;
+        pair.run_until(secs(5));
+        pair.lossy_percent = 20;
+        for turn in 0..120u8 {
+            let code = PieceCode::ALL[usize::from(turn % 13)];
+            pair.board.put(pair.now, turn.wrapping_mul(7) % 64, code);
+            pair.run_for(ms(300));
+        }
+        pair.lossy_percent = 0;
+        pair.run_for(secs(12));
+        assert!(pair.link.counts().cut + pair.link.counts().skipped_bytes > 0);
+        assert_eq!(pair.told(), pair.board.codes, "seed {seed}");
+    }
 }
 
 #[test]
