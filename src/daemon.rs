@@ -120,6 +120,7 @@ impl Daemon {
             services.spawn(feed);
         }
 
+        services.spawn(clock::watch(clock, services.stop()));
         sinks.spawn(mqtt.run());
         for name in config.all_ports() {
             let requests = engine.requests(name.clone());

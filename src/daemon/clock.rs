@@ -3,7 +3,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 use crate::game::Timestamp;
 
@@ -61,6 +63,25 @@ impl Clock {
     }
 }
 
+/// Warns when the wall clock is set while `clock` runs: what is published keeps the old one until a
+/// restart. That is what happens on a machine without a battery for its clock which was started
+/// without a network.
+pub async fn watch(clock: Clock, stop: CancellationToken) {
+    let mut told = MAX_DRIFT_MS;
+    while stop.run_until_cancelled(sleep(BETWEEN_LOOKS)).await.is_some() {
+        let drift = clock.drift();
+        if drift > told {
+            let seconds = drift / 1000;
+            warn!(
+                seconds,
+                "the system's clock was set after the start: times are published as it stood \
+                 before; restart boardcast between two rounds"
+            );
+            told = drift.saturating_mul(2);
+        }
+    }
+}
+
 /// Milliseconds since the Unix epoch; zero if the machine believes to live before it.
 fn wall() -> Timestamp {
     Timestamp::from_millis(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis))
@@ -69,6 +90,10 @@ fn wall() -> Timestamp {
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
+
+/// A clock that is corrected by its network all day moves by less.
+const MAX_DRIFT_MS: u64 = 2_000;
+const BETWEEN_LOOKS: Duration = Duration::from_mins(1);
 
 /// "Never" for a sleep: tokio adds durations to instants, which may overflow.
 const FAR_AWAY: Duration = Duration::from_hours(30 * 365 * 24);
@@ -87,6 +112,7 @@ mod tests {
         );
         assert!(clock.now() >= clock.started());
         assert!(clock.started() > Timestamp::from_millis(1_700_000_000_000), "after 2023");
+        assert!(clock.drift() < MAX_DRIFT_MS);
     }
 
     #[test]

@@ -6,5 +6,6 @@ mod access;
 mod laws;
 mod layers;
 mod publish;
+mod service;
 mod tools;
 mod web;
