@@ -28,7 +28,7 @@ use super::{
     start::Start,
     state::State,
     time::Timestamp,
-    window::Window,
+    window::{Sight, Window},
 };
 use setup::Arrays;
 
@@ -62,6 +62,8 @@ pub struct Tracker {
     emptied_at: [Timestamp; 64],
     /// When men of White and of Black were last lifted or put down.
     moved_at: (Timestamp, Timestamp),
+    /// Presses in a row for which no move was found.
+    missed: usize,
     /// Reports may be missing: longer lines may explain the placement.
     gap: bool,
     timers: Timers,
@@ -107,6 +109,7 @@ impl Tracker {
             pending: None,
             emptied_at: [Timestamp::ZERO; 64],
             moved_at: (Timestamp::ZERO, Timestamp::ZERO),
+            missed: 0,
             gap: false,
             timers: Timers::default(),
         }
@@ -239,7 +242,8 @@ impl Tracker {
         self.watch_array();
         self.emit(Event::Placement(self.placement.clone()));
         if self.is_following() {
-            self.window.see(&self.placement, self.now);
+            let (placement, emptied_at) = (&self.placement, &self.emptied_at);
+            self.window.see(&Sight { placement, at: self.now, emptied_at });
             self.disarm_if_cleared();
             self.timers.settle = Some(self.now.after(self.settings.settle_ms));
             self.expect_report();
@@ -248,6 +252,10 @@ impl Tracker {
         self.timers.signal = ending::signalled(&self.placement)
             .filter(|_| self.state.phase().is_playing())
             .map(|_| self.now.after(self.settings.signal_hold_ms));
+    }
+
+    fn sight(&self) -> Sight<'_> {
+        Sight { placement: &self.placement, at: self.now, emptied_at: &self.emptied_at }
     }
 
     /// Notices whose men are not where they were.

@@ -1,101 +1,43 @@
 //! The part of a game that may still change: made plies that are not completed, and what was
 //! glimpsed on the board beyond them.
 
-use shakmaty::{Chess, Color, Move, Position};
+mod node;
 
-use super::{
-    placement::{Key, Placement},
-    time::Timestamp,
-};
+use shakmaty::{Chess, Color, Move, Position, Square};
 
-/// A position of the game with the keys of all positions one move later, computed when asked for.
-#[derive(Clone, Debug)]
-pub struct Node {
-    position: Chess,
-    key: Key,
-    children: Option<Vec<(Key, Move)>>,
-}
-
-impl Node {
-    /// The node of `position`.
-    pub fn new(position: Chess) -> Self {
-        let key = Key::of(position.board());
-        Self { position, key, children: None }
-    }
-
-    /// The position.
-    pub fn position(&self) -> &Chess {
-        &self.position
-    }
-
-    /// Whether exactly this stands on the board.
-    pub fn stands(&self, placement: &Placement) -> bool {
-        self.key == placement.key() && self.position.board() == placement.board()
-    }
-
-    /// The legal move after which exactly `placement` stands. There is at most one: two moves of
-    /// one side never lead to the same placement.
-    fn child(&mut self, placement: &Placement) -> Option<(Move, Self)> {
-        let wanted = placement.key();
-        let m = self.children().iter().find(|(key, _)| *key == wanted).map(|(_, m)| *m)?;
-        let after = self.after(m)?;
-        (after.position.board() == placement.board()).then_some((m, after))
-    }
-
-    /// The legal move after which the mover's men stand as they do in `placement`, while the
-    /// opponent's hand is already busy with his reply.
-    fn child_under_reply(&mut self, placement: &Placement) -> Option<(Move, Self)> {
-        let mover = self.position.turn();
-        let wanted = placement.key().of_side(mover);
-        let mut found =
-            self.children().iter().filter(|(key, _)| key.of_side(mover) == wanted).map(|(_, m)| *m);
-        let m = found.next()?;
-        let after = self.after(m)?;
-        after.is_under_reply(placement, false).then_some((m, after))
-    }
-
-    /// Whether `placement` is this position with the side to move busy: its own men lifted or put
-    /// down elsewhere, nothing else changed but one enemy man taken off if `taking`.
-    fn is_under_reply(&self, placement: &Placement, taking: bool) -> bool {
-        let replier = self.position.turn();
-        let squares = placement.difference(self.position.board());
-        let (mut lifted, mut put_down, mut taken) = (0, 0, 0);
-        for square in squares {
-            match self.position.board().piece_at(square) {
-                Some(piece) if piece.color == replier => lifted += 1,
-                Some(_) => taken += 1,
-                None => {}
-            }
-            match placement.piece_at(square) {
-                Some(piece) if piece.color == replier => put_down += 1,
-                Some(_) => return false,
-                None => {}
-            }
-        }
-        put_down <= lifted && taken <= usize::from(taking) && squares.count() <= MAX_SQUARES_IN_HAND
-    }
-
-    fn children(&mut self) -> &[(Key, Move)] {
-        let Self { position, key, children } = self;
-        children.get_or_insert_with(|| {
-            let turn = position.turn();
-            position.legal_moves().iter().map(|m| (key.after(turn, m), *m)).collect()
-        })
-    }
-
-    fn after(&self, m: Move) -> Option<Self> {
-        self.position.clone().play(m).ok().map(Self::new)
-    }
-}
+use super::{placement::Placement, time::Timestamp};
+use node::Node;
 
 /// One ply that was seen on the board.
 #[derive(Clone, Debug)]
-pub struct Glimpsed {
-    /// The move.
-    pub m: Move,
+struct Glimpsed {
+    m: Move,
     /// When its placement first stood there complete.
-    pub at: Timestamp,
+    at: Timestamp,
     node: Node,
+}
+
+impl Glimpsed {
+    fn new(node: Node, at: Timestamp) -> Option<Self> {
+        Some(Self { m: node.by()?, at, node })
+    }
+}
+
+/// What the board shows at one moment, with what is known about how it came there.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// What stands.
+    pub placement: &'a Placement,
+    /// When.
+    pub at: Timestamp,
+    /// When each square was last emptied.
+    pub emptied_at: &'a [Timestamp; 64],
+}
+
+impl Sight<'_> {
+    fn lifted_at(&self, square: Square) -> Timestamp {
+        self.emptied_at[usize::from(square)]
+    }
 }
 
 /// Where the placement on the board is, seen from the window.
@@ -143,9 +85,9 @@ impl Window {
         self.shared
     }
 
-    /// What was glimpsed beyond them.
-    pub fn glimpsed(&self) -> &[Glimpsed] {
-        &self.glimpsed
+    /// What was glimpsed beyond them: each move, and when it first stood on the board complete.
+    pub fn glimpsed(&self) -> impl ExactSizeIterator<Item = (Move, Timestamp)> {
+        self.glimpsed.iter().map(|seen| (seen.m, seen.at))
     }
 
     /// The length of the line.
@@ -174,6 +116,16 @@ impl Window {
         self.made.get(n).map(Node::position)
     }
 
+    fn node_mut(&mut self, n: usize) -> &mut Node {
+        match n.checked_sub(self.shared + 1) {
+            Some(i) if i < self.glimpsed.len() => &mut self.glimpsed[i].node,
+            _ => {
+                let n = n.min(self.shared);
+                &mut self.made[n]
+            }
+        }
+    }
+
     fn node(&self, n: usize) -> &Node {
         match n.checked_sub(self.shared + 1).and_then(|i| self.glimpsed.get(i)) {
             Some(glimpsed) => &glimpsed.node,
@@ -183,66 +135,129 @@ impl Window {
 
     /// Who played ply `n` of the line (0 is the first).
     pub fn mover(&self, n: usize) -> Color {
-        let first = self.made[0].position.turn();
+        let first = self.made[0].position().turn();
         if n.is_multiple_of(2) { first } else { !first }
     }
 
     /// Takes notice of what stands on the board now. The latest place on the line where it fits
     /// wins; if it fits nowhere the line stays, for hands may be in motion.
-    pub fn see(&mut self, placement: &Placement, at: Timestamp) {
-        for i in (0..self.glimpsed.len()).rev() {
-            if self.glimpsed[i].node.stands(placement) {
-                self.glimpsed.truncate(i + 1);
+    pub fn see(&mut self, sight: &Sight<'_>) {
+        let placement = sight.placement;
+        for n in (self.shared + 1..=self.len()).rev() {
+            if self.node(n).stands(placement) {
+                self.cut(n);
                 return;
             }
-            if i + 1 < MAX_GLIMPSED
-                && let Some((m, node)) = self.glimpsed[i].node.child(placement)
+            if self.may_grow(n)
+                && let Some(node) = self.node_mut(n).child(placement)
             {
-                self.glimpsed.truncate(i + 1);
-                self.glimpsed.push(Glimpsed { m, at, node });
+                self.add(n, node, sight);
                 return;
             }
         }
-        for i in (0..self.made.len()).rev() {
-            let standing = self.made[i].stands(placement);
-            let child = if standing { None } else { self.made[i].child(placement) };
+        for n in (0..self.made.len()).rev() {
+            let standing = self.made[n].stands(placement);
+            let child = if standing { None } else { self.made[n].child(placement) };
             if standing || child.is_some() {
-                self.shared = i;
-                self.glimpsed.clear();
-                self.glimpsed.extend(child.map(|(m, node)| Glimpsed { m, at, node }));
+                self.branch(n, child, sight.at);
                 return;
             }
         }
-        self.see_under_reply(placement, at);
+        self.see_under_reply(sight);
     }
 
     /// Both hands are over the board: one side has finished its move, the other one is at work.
-    fn see_under_reply(&mut self, placement: &Placement, at: Timestamp) {
-        for i in (0..self.glimpsed.len()).rev() {
-            if i + 1 < MAX_GLIMPSED
-                && let Some((m, node)) = self.glimpsed[i].node.child_under_reply(placement)
+    fn see_under_reply(&mut self, sight: &Sight<'_>) {
+        let placement = sight.placement;
+        for n in (self.shared + 1..=self.len()).rev() {
+            if self.may_grow(n)
+                && let Some(node) = self.node_mut(n).child_under_reply(placement)
             {
-                self.glimpsed.truncate(i + 1);
-                self.glimpsed.push(Glimpsed { m, at, node });
+                if !self.is_pushed_aside(n + 1, sight) {
+                    self.add(n, node, sight);
+                }
                 return;
             }
-            if self.glimpsed[i].node.is_under_reply(placement, true) {
-                self.glimpsed.truncate(i + 1);
+            if self.node(n).is_under_reply(placement, true) {
+                self.cut(n);
                 return;
             }
         }
         // The further back, the more of what was made is given up: the latest fit wins.
-        for i in (0..self.made.len()).rev() {
-            if let Some((m, node)) = self.made[i].child_under_reply(placement) {
-                self.shared = i;
-                self.glimpsed.clear();
-                self.glimpsed.push(Glimpsed { m, at, node });
+        for n in (0..self.made.len()).rev() {
+            if let Some(node) = self.made[n].child_under_reply(placement) {
+                if self.shared < n || !self.is_pushed_aside(n + 1, sight) {
+                    self.branch(n, Some(node), sight.at);
+                }
                 return;
             }
-            if self.made[i].is_under_reply(placement, true) {
+            if self.made[n].is_under_reply(placement, true) {
                 return;
             }
         }
+    }
+
+    /// Whether the man that played ply `n - 1` of the line left its square while the opponent had
+    /// already lifted a man for his reply: then it was he who pushed it away, for a capture.
+    fn is_pushed_aside(&self, n: usize, sight: &Sight<'_>) -> bool {
+        if n > self.len() {
+            return false;
+        }
+        let node = self.node(n);
+        let Some(m) = node.by() else {
+            return false;
+        };
+        let left = sight.lifted_at(m.to());
+        sight.placement.piece_at(m.to()).is_none()
+            && node.lifted(sight.placement).any(|square| sight.lifted_at(square) < left)
+    }
+
+    fn may_grow(&self, n: usize) -> bool {
+        n - self.shared < MAX_GLIMPSED
+    }
+
+    /// Forgets what was glimpsed after the first `n` plies of the line.
+    fn cut(&mut self, n: usize) {
+        self.glimpsed.truncate(n - self.shared);
+    }
+
+    /// The line is the first `n` made plies now, and `node` after them.
+    fn branch(&mut self, n: usize, node: Option<Node>, at: Timestamp) {
+        self.shared = n;
+        self.glimpsed.clear();
+        self.glimpsed.extend(node.and_then(|node| Glimpsed::new(node, at)));
+    }
+
+    /// Adds `node` to the first `n` plies of the line.
+    fn add(&mut self, n: usize, node: Node, sight: &Sight<'_>) {
+        self.cut(n);
+        if let Some((first, line)) = self.moved_on(&node, sight) {
+            self.read_in(first, &line, sight.at);
+            return;
+        }
+        self.glimpsed.extend(Glimpsed::new(node, sight.at));
+    }
+
+    /// `node` would be a further move of the man that moved two plies ago. If that man was lifted
+    /// before the reply between was there, it had only rested: it has gone on, and there is one ply
+    /// less. Gives the line that says so and the made ply it begins from.
+    fn moved_on(&self, node: &Node, sight: &Sight<'_>) -> Option<(usize, Vec<Move>)> {
+        let n = self.len();
+        let reply = self.glimpsed.last()?;
+        let before = n.checked_sub(2)?;
+        let (rested, on) = (self.node(n - 1).by()?, node.by()?);
+        if on.from() != Some(rested.to()) || sight.lifted_at(rested.to()) >= reply.at {
+            return None;
+        }
+        let start = self.node(before);
+        let whole = start.same_move(rested.from()?, on.to(), on)?;
+        let after = start.after(whole)?;
+        let answer = reply.node.by()?;
+        let answer = after.same_move(answer.from()?, answer.to(), answer)?;
+        after.after(answer).filter(|after| after.stands(sight.placement))?;
+        let first = before.min(self.shared);
+        let kept = self.glimpsed.iter().take(before - first).filter_map(|seen| seen.node.by());
+        Some((first, kept.chain([whole, answer]).collect()))
     }
 
     /// Where `placement` is now.
@@ -260,14 +275,14 @@ impl Window {
     /// Does nothing if a move of it is illegal there.
     pub fn read_in(&mut self, shared: usize, line: &[Move], at: Timestamp) {
         let shared = shared.min(self.made());
-        let mut position = self.made[shared].position.clone();
+        let mut node = self.made[shared].clone();
         let mut glimpsed = Vec::with_capacity(line.len());
         for &m in line {
-            let Ok(after) = position.play(m) else {
+            let Some(after) = node.after(m) else {
                 return;
             };
-            position = after.clone();
-            glimpsed.push(Glimpsed { m, at, node: Node::new(after) });
+            node = after.clone();
+            glimpsed.push(Glimpsed { m, at, node: after });
         }
         self.shared = shared;
         self.glimpsed = glimpsed;
@@ -301,9 +316,6 @@ impl Window {
     }
 }
 
-/// Castling empties two squares, and the king may pass a third.
-const MAX_SQUARES_IN_HAND: usize = 3;
-
 /// How many plies can be glimpsed ahead of the made ones. Both players may have moved before either
 /// placement settled; a third unsettled ply has not been seen on any recording.
 const MAX_GLIMPSED: usize = 4;
@@ -325,12 +337,17 @@ mod tests {
         placement.set(to, piece);
     }
 
+    fn see(window: &mut Window, placement: &Placement) {
+        let emptied_at = [Timestamp::ZERO; 64];
+        window.see(&Sight { placement, at: Timestamp::ZERO, emptied_at: &emptied_at });
+    }
+
     fn line(window: &Window) -> String {
         let mut position = window.position(window.shared()).clone();
         let mut sans = Vec::new();
-        for seen in window.glimpsed() {
-            sans.push(San::from_move(&position, seen.m).to_string());
-            position = position.play(seen.m).unwrap();
+        for (m, _) in window.glimpsed() {
+            sans.push(San::from_move(&position, m).to_string());
+            position = position.play(m).unwrap();
         }
         sans.join(" ")
     }
@@ -339,13 +356,13 @@ mod tests {
     fn a_slide_shows_the_square_where_it_ends() {
         let (mut window, mut placement) = window();
         carry(&mut placement, Square::E2, Square::E3);
-        window.see(&placement, Timestamp::ZERO);
+        see(&mut window, &placement);
         assert_eq!(line(&window), "e3");
         placement.set(Square::E3, None);
-        window.see(&placement, Timestamp::ZERO);
+        see(&mut window, &placement);
         assert_eq!((line(&window).as_str(), window.standing(&placement)), ("e3", Standing::Off));
         placement.set(Square::E4, Some(Piece { color: Color::White, role: Role::Pawn }));
-        window.see(&placement, Timestamp::ZERO);
+        see(&mut window, &placement);
         assert_eq!((line(&window).as_str(), window.standing(&placement)), ("e4", Standing::On(1)));
     }
 
@@ -354,7 +371,7 @@ mod tests {
         let (mut window, mut placement) = window();
         for (from, to) in [(Square::E2, Square::E4), (Square::E7, Square::E5)] {
             carry(&mut placement, from, to);
-            window.see(&placement, Timestamp::ZERO);
+            see(&mut window, &placement);
         }
         assert_eq!(line(&window), "e4 e5");
         window.make(1);
@@ -370,13 +387,13 @@ mod tests {
         let (mut window, mut placement) = window();
         let start = placement.clone();
         carry(&mut placement, Square::E2, Square::E4);
-        window.see(&placement, Timestamp::ZERO);
+        see(&mut window, &placement);
         window.make(1);
-        window.see(&start, Timestamp::ZERO);
+        see(&mut window, &start);
         assert_eq!(window.standing(&start), Standing::On(0));
         assert_eq!(window.shared(), 0);
         carry(&mut placement, Square::E4, Square::E3);
-        window.see(&placement, Timestamp::ZERO);
+        see(&mut window, &placement);
         assert_eq!((window.shared(), line(&window).as_str()), (0, "e3"));
         window.make(1);
         assert_eq!(window.standing(&placement), Standing::On(1));

@@ -35,6 +35,7 @@ impl Tracker {
             None => Cause::Settled,
         };
         self.gap = false;
+        self.missed = 0;
         self.read(n, cause, late);
     }
 
@@ -49,13 +50,22 @@ impl Tracker {
         }
     }
 
-    /// Looks for more than one missed ply. Without a reason to believe that reports are missing
-    /// only a pair of plies that is the only one will do.
+    /// Looks for plies that were never seen one by one. Without a reason to believe that reports are
+    /// missing only a pair of plies that is the only one will do.
     fn search(&mut self) {
-        if ending::signalled(&self.placement).is_some() {
-            return;
+        if !self.gap && self.missed < LOST_THE_THREAD {
+            self.missed_line(2);
+        } else {
+            self.missed_line(self.settings.gap_plies);
         }
-        let plies = if self.gap { self.settings.gap_plies } else { 2 };
+    }
+
+    /// Reads into the window the shortest line of at most `plies` plies that leads to what stands,
+    /// if there is one that is the only one or, after a gap, the first of several.
+    pub(super) fn missed_line(&mut self, plies: usize) -> bool {
+        if ending::signalled(&self.placement).is_some() {
+            return false;
+        }
         for shared in (0..=self.window.made()).rev() {
             let Some(position) = self.window.made_position(shared) else {
                 continue;
@@ -71,8 +81,9 @@ impl Tracker {
             }
             let line = line.clone();
             self.window.read_in(shared, &line, self.now);
-            return;
+            return true;
         }
+        false
     }
 
     /// Takes the first `n` plies of the window's line into the mainline; `press` completes the last
@@ -94,8 +105,8 @@ impl Tracker {
         let base = self.window.base() - earlier;
         let mut suffix: Vec<Ply> =
             self.state.plies().iter().skip(base).take(earlier + shared).cloned().collect();
-        let glimpsed = self.window.glimpsed().iter().take(n - shared);
-        suffix.extend(glimpsed.map(|seen| Ply::made(seen.m, seen.at)));
+        let glimpsed = self.window.glimpsed().take(n - shared);
+        suffix.extend(glimpsed.map(|(m, at)| Ply::made(m, at)));
         if let Some(press) = press
             && let Some(i) = (0..n).rev().find(|&i| self.window.mover(i) == press.by)
         {
@@ -206,6 +217,10 @@ impl Tracker {
 fn captures_the_mover(line: &[Move]) -> bool {
     matches!(line, [first, second] if second.is_capture() && second.to() == first.to())
 }
+
+/// So many presses in a row without a move mean that moves were missed. One alone may be an illegal
+/// move or a bounce of the lever.
+pub(super) const LOST_THE_THREAD: usize = 2;
 
 /// Without a clock: how long after a king's step the other king must have reached the centre if
 /// both are to be one signal. A real move is thought about longer.

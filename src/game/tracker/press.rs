@@ -5,9 +5,11 @@ use shakmaty::Color;
 use super::{
     super::{
         event::{Cause, Phase},
+        time::Timestamp,
         window::Standing,
     },
     Press, Tracker,
+    play::LOST_THE_THREAD,
 };
 
 impl Tracker {
@@ -36,8 +38,10 @@ impl Tracker {
     /// Lets a press stand until the board's report of the move must be in: its fields are scanned
     /// one after the other, and the man may just have passed over another square.
     fn wait_for_report(&mut self, press: Press) {
-        if self.pending.is_some() {
-            self.press_reported();
+        if let Some(earlier) = self.pending
+            && !self.complete_with(earlier)
+        {
+            self.complete_by_search(earlier);
         }
         self.pending = Some(press);
         self.expect_report();
@@ -46,25 +50,55 @@ impl Tracker {
     /// The presser's men moved: the report of his move may not be whole yet.
     pub(super) fn expect_report(&mut self) {
         self.timers.press = self.pending.and_then(|press| {
-            let last_report = press.at.after(self.settings.press_grace_ms);
             let moved = press.by.fold_wb(self.moved_at.0, self.moved_at.1);
-            let due = press.at.max(moved.after(self.settings.scan_ms)).min(last_report);
-            (self.now <= last_report).then_some(due)
+            let due = press.at.max(moved.after(self.settings.scan_ms)).min(self.last_report(press));
+            (self.now <= self.last_report(press)).then_some(due)
         });
         if self.timers.press.is_some_and(|due| due <= self.now) {
             self.press_reported();
         }
     }
 
+    /// The latest time at which a move can be reported that was on the board at this press.
+    fn last_report(&self, press: Press) -> Timestamp {
+        press.at.after(self.settings.press_grace_ms)
+    }
+
     /// What the press found on the board is reported: it completes a move, or waits for one.
     pub(super) fn press_reported(&mut self) {
         self.timers.press = None;
-        if let Some(press) = self.pending
-            && let Some(n) = self.completed_length(press.by)
-        {
-            self.pending = None;
-            self.read(n, Cause::Pressed(press.by), Some(press));
+        let Some(press) = self.pending else {
+            return;
+        };
+        if self.complete_with(press) {
+            return;
         }
+        if self.now < self.last_report(press) {
+            self.timers.press = Some(self.last_report(press));
+        } else {
+            self.complete_by_search(press);
+        }
+    }
+
+    /// Completes what is on the window's line for this press.
+    fn complete_with(&mut self, press: Press) -> bool {
+        let Some(n) = self.completed_length(press.by) else {
+            return false;
+        };
+        self.pending = None;
+        self.missed = 0;
+        self.read(n, Cause::Pressed(press.by), Some(press));
+        true
+    }
+
+    /// A press whose move was never seen on the way: what stands now tells what was played, as far
+    /// as one shortest line does. The more presses went by, the longer it may be.
+    fn complete_by_search(&mut self, press: Press) {
+        let plies = if self.missed < LOST_THE_THREAD { 2 } else { self.settings.gap_plies };
+        if self.missed_line(plies) && self.complete_with(press) {
+            return;
+        }
+        self.missed += 1;
     }
 
     /// The clock was started for the opponent of `press.by`: a ply of his that stands is completed.

@@ -34,7 +34,7 @@ impl Tracker {
 
     fn is_explained(&self) -> bool {
         let mut window = self.window.clone();
-        window.see(&self.placement, self.now);
+        window.see(&self.sight());
         window.standing(&self.placement) != Standing::Off
     }
 

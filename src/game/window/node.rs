@@ -1,0 +1,127 @@
+//! A position of the game as the window looks at it.
+
+use shakmaty::{Chess, Color, Move, Position, Square};
+
+use super::super::placement::{Key, Placement};
+
+/// A position of the game with the keys of all positions one move later, computed when asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    position: Chess,
+    key: Key,
+    /// The move that led here, if it belongs to the window.
+    by: Option<Move>,
+    children: Option<Vec<(Key, Move)>>,
+}
+
+impl Node {
+    /// The node of `position`.
+    pub(super) fn new(position: Chess) -> Self {
+        let key = Key::of(position.board());
+        Self { position, key, by: None, children: None }
+    }
+
+    /// The position.
+    pub(super) fn position(&self) -> &Chess {
+        &self.position
+    }
+
+    /// The move that led here, if it belongs to the window.
+    pub(super) fn by(&self) -> Option<Move> {
+        self.by
+    }
+
+    /// The node after `m`, if it is legal here.
+    pub(super) fn after(&self, m: Move) -> Option<Self> {
+        let position = self.position.clone().play(m).ok()?;
+        Some(Self { by: Some(m), ..Self::new(position) })
+    }
+
+    /// Whether exactly this stands on the board.
+    pub(super) fn stands(&self, placement: &Placement) -> bool {
+        self.key == placement.key() && self.position.board() == placement.board()
+    }
+
+    /// The node after which exactly `placement` stands. There is at most one: two moves of one side
+    /// never lead to the same placement.
+    pub(super) fn child(&mut self, placement: &Placement) -> Option<Self> {
+        let wanted = placement.key();
+        let m = self.children().iter().find(|(key, _)| *key == wanted).map(|(_, m)| *m)?;
+        self.after(m).filter(|after| after.position.board() == placement.board())
+    }
+
+    /// The node after which the mover's men stand as they do in `placement`, while the opponent's
+    /// hand is already busy with his reply; it may have taken one of them off.
+    pub(super) fn child_under_reply(&mut self, placement: &Placement) -> Option<Self> {
+        let mover = self.position.turn();
+        let wanted = placement.key();
+        if let Some(after) = self.child_of_side(mover, wanted)
+            && after.is_under_reply(placement, false)
+        {
+            return Some(after);
+        }
+        let board = self.position.board();
+        let missing = board.by_color(mover) & !placement.board().by_color(mover);
+        // The man that moved and a man that was taken off leave their squares.
+        if missing.count() != 2 {
+            return None;
+        }
+        missing.into_iter().find_map(|square| {
+            let victim = self.position.board().piece_at(square)?;
+            let after = self.child_of_side(mover, wanted.toggled(square, victim))?;
+            after.is_under_reply(placement, true).then_some(after)
+        })
+    }
+
+    fn child_of_side(&mut self, side: Color, wanted: Key) -> Option<Self> {
+        let wanted = wanted.of_side(side);
+        let m = self.children().iter().find(|(key, _)| key.of_side(side) == wanted)?.1;
+        self.after(m)
+    }
+
+    /// Whether `placement` is this position with the side to move busy: its own men lifted or put
+    /// down elsewhere, nothing else changed but one enemy man taken off if `taking`.
+    pub(super) fn is_under_reply(&self, placement: &Placement, taking: bool) -> bool {
+        let replier = self.position.turn();
+        let squares = placement.difference(self.position.board());
+        let (mut lifted, mut put_down, mut taken) = (0, 0, 0);
+        for square in squares {
+            match self.position.board().piece_at(square) {
+                Some(piece) if piece.color == replier => lifted += 1,
+                Some(_) => taken += 1,
+                None => {}
+            }
+            match placement.piece_at(square) {
+                Some(piece) if piece.color == replier => put_down += 1,
+                Some(_) => return false,
+                None => {}
+            }
+        }
+        put_down <= lifted && taken <= usize::from(taking) && squares.count() <= MAX_SQUARES_IN_HAND
+    }
+
+    /// The squares from which the side to move has lifted men, if `placement` is this position with
+    /// its hand on the board.
+    pub(super) fn lifted(&self, placement: &Placement) -> impl Iterator<Item = Square> {
+        let own = self.position.board().by_color(self.position.turn());
+        (own & !placement.board().occupied()).into_iter()
+    }
+
+    /// The legal move from `from` to `to`, promoting like `like`.
+    pub(super) fn same_move(&self, from: Square, to: Square, like: Move) -> Option<Move> {
+        let legal = self.position.legal_moves();
+        let mut moves = legal.iter().filter(|m| m.from() == Some(from) && m.to() == to);
+        moves.find(|m| m.promotion() == like.promotion()).copied()
+    }
+
+    fn children(&mut self) -> &[(Key, Move)] {
+        let Self { position, key, children, .. } = self;
+        children.get_or_insert_with(|| {
+            let turn = position.turn();
+            position.legal_moves().iter().map(|m| (key.after(turn, m), *m)).collect()
+        })
+    }
+}
+
+/// Castling empties two squares, and the king may pass a third.
+const MAX_SQUARES_IN_HAND: usize = 3;
