@@ -34,9 +34,11 @@ pub(super) async fn copy(socket: WebSocket, broker: (String, u16), stop: Cancell
     let (mut from_broker, mut to_broker) = stream.into_split();
     // Both directions at once: a browser that reads slowly must still be able to send.
     let (code, reason) = tokio::select! {
+        // First, for the broker inside closes its end for the same reason.
+        biased;
+        () = stop.cancelled() => (close_code::AWAY, "the daemon stops"),
         end = upward(&mut from_browser, &mut to_broker) => end,
         end = downward(&mut from_broker, &mut to_browser) => end,
-        () = stop.cancelled() => (close_code::AWAY, "the daemon stops"),
     };
     farewell(&mut to_browser, code, reason).await;
 }
