@@ -181,3 +181,32 @@ fn a_file_that_is_not_there_or_too_large_is_told() {
     std::fs::write(file.path(), vec![b'#'; MAX_FILE_BYTES as usize + 1]).unwrap();
     assert!(Config::load(file.path()).unwrap_err().to_string().contains("larger than"));
 }
+
+const SAMPLE: &str = include_str!("../../systemd/boardcast.toml");
+
+#[test]
+fn the_sample_is_right_as_it_is_installed() {
+    let config = parse(SAMPLE).unwrap();
+    assert_eq!(config.tables.len(), 1);
+    assert_eq!(config.broker, Broker::default());
+    assert_eq!(config.http, Http::default());
+}
+
+#[test]
+fn the_sample_is_right_with_everything_that_it_offers() {
+    let offers = |rest: &str| rest.starts_with(|c: char| c == '[' || c.is_ascii_lowercase());
+    let lines = SAMPLE.lines().map(|line| match line.strip_prefix('#') {
+        Some(rest) if offers(rest) => rest,
+        _ => line,
+    });
+    let config = parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
+    assert_eq!(config.tables.len(), 3);
+    assert_eq!(config.tables[0].time_control.as_deref(), Some("5400+30"));
+    assert_eq!(config.all_ports().len(), 4);
+    // What the sample calls the default is the default.
+    assert_eq!((&config.http, &config.log), (&Http::default(), &Log::default()));
+    let Broker::Embedded(broker) = &config.broker else { panic!("{:?}", config.broker) };
+    assert_eq!(broker.address(), Embedded::default().address());
+    let timing = crate::game::Settings::default();
+    assert_eq!(config.tables[0].settings, timing);
+}
