@@ -173,7 +173,7 @@ impl Window {
             if self.may_grow(n)
                 && let Some(node) = self.node_mut(n).child_under_reply(placement)
             {
-                if !self.is_pushed_aside(n + 1, sight) {
+                if !self.is_pushed_aside(n + 1, &node, sight) {
                     self.add(n, node, sight);
                 }
                 return;
@@ -186,7 +186,7 @@ impl Window {
         // The further back, the more of what was made is given up: the latest fit wins.
         for n in (0..self.made.len()).rev() {
             if let Some(node) = self.made[n].child_under_reply(placement) {
-                if self.shared < n || !self.is_pushed_aside(n + 1, sight) {
+                if self.shared < n || !self.is_pushed_aside(n + 1, &node, sight) {
                     self.branch(n, Some(node), sight.at);
                 }
                 return;
@@ -197,19 +197,22 @@ impl Window {
         }
     }
 
-    /// Whether the man that played ply `n - 1` of the line left its square while the opponent had
-    /// already lifted a man for his reply: then it was he who pushed it away, for a capture.
-    fn is_pushed_aside(&self, n: usize, sight: &Sight<'_>) -> bool {
-        if n > self.len() {
-            return false;
-        }
+    /// Whether ply `n - 1` of the line was no other move than it seemed, as `instead` would have it,
+    /// but a capture of the man that played it: pushed aside, onto a free square next to its own, by
+    /// a man that the opponent had lifted before.
+    fn is_pushed_aside(&self, n: usize, instead: &Node, sight: &Sight<'_>) -> bool {
         let node = self.node(n);
-        let Some(m) = node.by() else {
+        let (Some(m), Some(other)) = (node.by(), instead.by()) else {
             return false;
         };
         let left = sight.lifted_at(m.to());
-        sight.placement.piece_at(m.to()).is_none()
-            && node.lifted(sight.placement).any(|square| sight.lifted_at(square) < left)
+        n <= self.len()
+            && !other.is_capture()
+            && m.to().distance(other.to()) == 1
+            && sight.placement.piece_at(m.to()).is_none()
+            && node.captors(m.to()).any(|from| {
+                sight.placement.piece_at(from).is_none() && sight.lifted_at(from) < left
+            })
     }
 
     fn may_grow(&self, n: usize) -> bool {

@@ -30,7 +30,7 @@ impl Tracker {
     /// A side pressed while the clock stands: it completes a move that is there, and means nothing
     /// otherwise.
     pub(super) fn pressed_standing(&mut self, press: Press) {
-        if self.state.phase().is_playing() && self.completed_length(press.by).is_some() {
+        if self.state.phase().is_playing() && self.completed_length(press).is_some() {
             self.wait_for_report(press);
         }
     }
@@ -82,7 +82,7 @@ impl Tracker {
 
     /// Completes what is on the window's line for this press.
     fn complete_with(&mut self, press: Press) -> bool {
-        let Some(n) = self.completed_length(press.by) else {
+        let Some(n) = self.completed_length(press) else {
             return false;
         };
         self.pending = None;
@@ -111,10 +111,11 @@ impl Tracker {
         }
     }
 
-    /// How much of the window's line is on the board for a press of `by`, if a ply of his is there
-    /// to be completed. What the opponent played on top of it counts if it has been there for a
-    /// scan.
-    fn completed_length(&self, by: Color) -> Option<usize> {
+    /// How much of the window's line is on the board for this press, if a ply of the presser's is
+    /// there to be completed. What the opponent played on top of it counts if it has been there for
+    /// a scan.
+    fn completed_length(&self, press: Press) -> Option<usize> {
+        let by = press.by;
         let replied = by.fold_wb(self.moved_at.1, self.moved_at.0);
         if let Standing::On(n) = self.window.standing(&self.placement)
             && self.has_open_ply(by, n)
@@ -124,8 +125,9 @@ impl Tracker {
             return Some(if reply && fresh { n - 1 } else { n });
         }
         // The opponent has begun his reply: his men are in the air, what the presser played stands.
-        // Only if no better reading is left has he also taken a man of the presser off.
-        [false, true].into_iter().find_map(|taken| {
+        // Only when no report can be on its way any more has he also taken a man of the presser off.
+        let all_reported = self.now >= self.last_report(press);
+        [false, true].into_iter().filter(|&taken| !taken || all_reported).find_map(|taken| {
             (1..=self.window.len()).rev().find(|&n| {
                 self.window.mover(n - 1) == by
                     && self.has_open_ply(by, n)

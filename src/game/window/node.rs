@@ -100,11 +100,10 @@ impl Node {
         put_down <= lifted && taken <= usize::from(taking) && squares.count() <= MAX_SQUARES_IN_HAND
     }
 
-    /// The squares from which the side to move has lifted men, if `placement` is this position with
-    /// its hand on the board.
-    pub(super) fn lifted(&self, placement: &Placement) -> impl Iterator<Item = Square> {
-        let own = self.position.board().by_color(self.position.turn());
-        (own & !placement.board().occupied()).into_iter()
+    /// The squares of the men that may take on `square`.
+    pub(super) fn captors(&self, square: Square) -> impl Iterator<Item = Square> {
+        let captures = self.position.legal_moves().into_iter();
+        captures.filter(move |m| m.is_capture() && m.to() == square).filter_map(|m| m.from())
     }
 
     /// The legal move from `from` to `to`, promoting like `like`.
