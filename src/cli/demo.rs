@@ -88,8 +88,8 @@ async fn play(command: &Demo, scores: &[Score]) -> anyhow::Result<ExitCode> {
     })?;
     greet(command, &daemon, &base);
 
-    let (state, cursor) = daemon.log().follow();
-    let ticker = tokio::spawn(tell_moves(Ticker::new(state), cursor));
+    let (known, cursor) = daemon.log().follow();
+    let ticker = tokio::spawn(tell_moves(Ticker::new(known), cursor));
     let players = tokio::spawn(players.finish());
     let mut played = Ok(());
     let stop = async {

@@ -192,7 +192,7 @@ fn faster(settings: &Settings, speed: f64) -> Settings {
 /// ports and asks the boards who they are, goes at the pace of life.
 fn in_slow_beginning(elapsed: Duration, speed: f64) -> Duration {
     let slow = elapsed.min(BEGINNING);
-    slow.div_f64(speed) + (elapsed - slow)
+    slow.div_f64(speed) + elapsed.saturating_sub(slow)
 }
 
 /// A folder that is gone when the demonstration is.

@@ -51,7 +51,10 @@ impl Tracker {
     pub(super) fn expect_report(&mut self) {
         self.timers.press = self.pending.and_then(|press| {
             let moved = press.by.fold_wb(self.moved_at.0, self.moved_at.1);
-            let due = press.at.max(moved.after(self.settings.scan_ms)).min(self.last_report(press));
+            // A man put down just before the press may have been on its way still.
+            let fresh = press.at.since(moved) < FRESH_SCANS * self.settings.scan_ms;
+            let seen = if fresh { press.at.max(moved) } else { moved };
+            let due = press.at.max(seen.after(self.settings.scan_ms)).min(self.last_report(press));
             (self.now <= self.last_report(press)).then_some(due)
         });
         if self.timers.press.is_some_and(|due| due <= self.now) {
@@ -73,10 +76,14 @@ impl Tracker {
         if self.complete_with(press) {
             return;
         }
-        if self.now < self.last_report(press) {
-            self.timers.press = Some(self.last_report(press));
-        } else {
+        if self.now >= self.last_report(press) {
             self.complete_by_search(press);
+        } else {
+            // The presses before went without a move: what stands may tell all of them.
+            if self.missed > 0 && self.missed_line(self.missed + 1) && self.complete_with(press) {
+                return;
+            }
+            self.timers.press = Some(self.last_report(press));
         }
     }
 
@@ -145,3 +152,7 @@ impl Tracker {
         !made || self.state.plies().get(self.window.base() + last).is_none_or(|ply| !ply.completed)
     }
 }
+
+/// A man that is pushed over squares stands on each for a moment, and each is reported up to a scan
+/// late.
+const FRESH_SCANS: u64 = 2;

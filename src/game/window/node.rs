@@ -103,7 +103,7 @@ impl Node {
     /// The squares of the men that may take on `square`.
     pub(super) fn captors(&self, square: Square) -> impl Iterator<Item = Square> {
         let captures = self.position.legal_moves().into_iter();
-        captures.filter(move |m| m.is_capture() && m.to() == square).filter_map(|m| m.from())
+        captures.filter(move |m| m.is_capture() && m.to() == square).filter_map(Move::from)
     }
 
     /// The legal move from `from` to `to`, promoting like `like`.
