@@ -5,6 +5,7 @@
 mod access;
 mod laws;
 mod layers;
+mod mqtt;
 mod publish;
 mod service;
 mod tools;

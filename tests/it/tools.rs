@@ -23,6 +23,7 @@ use boardcast::{
         pty::{PtySettings, perform},
     },
 };
+use rustix::process::{Pid, Signal, kill_process};
 use shakmaty::Position;
 use tokio::{
     sync::{oneshot, watch},
@@ -168,6 +169,16 @@ impl Mosquitto {
     /// Ends it without a word, as a power cut does.
     pub(crate) fn crash(&mut self) {
         end(&mut self.child);
+    }
+
+    /// Stops it where it stands: its connections stay open and nothing is answered.
+    pub(crate) fn freeze(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+    }
+
+    /// Lets it go on.
+    pub(crate) fn thaw(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
     }
 
     /// Starts it again after a crash.
