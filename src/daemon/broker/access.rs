@@ -1,7 +1,7 @@
 //! Who may do what at the broker inside the daemon. No word of the broker's library.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Mutex, PoisonError},
 };
 
@@ -15,8 +15,14 @@ pub(super) struct Access {
     own_id: String,
     accounts: BTreeMap<String, Secret>,
     /// Which account has used which client id. An id is the key to a session with all that waits
-    /// in it, and connecting with it throws out whoever uses it: it stays with its account.
-    owners: Mutex<BTreeMap<String, String>>,
+    /// in it, and connecting with it throws out whoever uses it: it stays with its account. The
+    /// latest to log in is at the end.
+    owners: Mutex<VecDeque<Owned>>,
+}
+
+struct Owned {
+    client_id: String,
+    account: String,
 }
 
 /// Why a connection is refused.
@@ -59,14 +65,19 @@ impl Access {
             return Err(Refusal::ForeignId);
         }
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner = owners.get(client_id).map(String::as_str);
-        if owner.is_some() && owner != account {
+        let place = owners.iter().position(|owned| owned.client_id == client_id);
+        if place.is_some_and(|place| Some(owners[place].account.as_str()) != account) {
             return Err(Refusal::ForeignId);
         }
-        if let Some(account) = account
-            && owners.len() < MAX_OWNED_IDS
-        {
-            owners.insert(client_id.to_owned(), account.to_owned());
+        if let Some(account) = account {
+            // Tools that make up an id for each connection must not use up the places.
+            if let Some(place) = place {
+                owners.remove(place);
+            } else if owners.len() == MAX_OWNED_IDS {
+                owners.pop_front();
+            }
+            let (client_id, account) = (client_id.to_owned(), account.to_owned());
+            owners.push_back(Owned { client_id, account });
         }
         Ok(account.map(str::to_owned))
     }
@@ -205,5 +216,22 @@ mod tests {
         let own = log_in("boardcast-hall", Some(DAEMON), "random");
         assert_eq!(own, Ok(Some(DAEMON.to_owned())));
         assert_eq!(log_in("tablet", Some("anna"), "pass"), Ok(Some("anna".to_owned())));
+    }
+
+    #[test]
+    fn many_made_up_ids_do_not_push_out_one_that_is_used() {
+        let access = access();
+        let log_in = |id: &str| access.log_in(id, Some("anna"), Some(b"pass"));
+        for i in 0..3 * MAX_OWNED_IDS {
+            log_in(&format!("made-up-{i}")).unwrap();
+            if i % (MAX_OWNED_IDS / 2) == 0 {
+                log_in("tablet").unwrap();
+            }
+        }
+        assert_eq!(access.log_in("tablet", None, None), Err(Refusal::ForeignId));
+        let last = format!("made-up-{}", 3 * MAX_OWNED_IDS - 1);
+        assert_eq!(access.log_in(&last, None, None), Err(Refusal::ForeignId));
+        assert_eq!(access.log_in("made-up-0", None, None), Ok(None));
+        assert_eq!(access.owners.lock().unwrap().len(), MAX_OWNED_IDS);
     }
 }
