@@ -25,7 +25,7 @@ use tracing::{Instrument, debug, info, info_span, warn};
 
 pub use self::target::Target;
 
-use self::outbox::{Kind, Outbox, Parcel};
+use self::outbox::{Dropped, Kind, Outbox, Parcel};
 use crate::{
     config::url::BrokerUrl,
     daemon::{
@@ -78,7 +78,7 @@ impl Mqtt {
     pub async fn run(self) {
         let span = info_span!("mqtt", broker = %self.url);
         let Self { url, base, clock, client, mut event_loop, state, cursor, connected } = self;
-        let publisher = Publisher {
+        let mut publisher = Publisher {
             url,
             base,
             clock,
@@ -90,10 +90,16 @@ impl Mqtt {
             in_flight: VecDeque::new(),
             largest: usize::MAX,
             refused: 0,
+            dropped: Dropped::default(),
             told: String::new(),
             leaving: None,
         };
-        publisher.run(&mut event_loop).instrument(span).await;
+        async {
+            publisher.run(&mut event_loop).await;
+            publisher.tell_undelivered();
+        }
+        .instrument(span)
+        .await;
     }
 }
 
@@ -113,6 +119,7 @@ struct Publisher {
     /// The largest packet that the broker takes.
     largest: usize,
     refused: u64,
+    dropped: Dropped,
     /// The trouble that was reported last; the same one again is no news.
     told: String,
     leaving: Option<Leaving>,
@@ -143,7 +150,7 @@ enum Woken<T> {
 }
 
 impl Publisher {
-    async fn run(mut self, event_loop: &mut EventLoop) {
+    async fn run(&mut self, event_loop: &mut EventLoop) {
         let mut backoff = Backoff::new(FIRST_RETRY, LAST_RETRY, Backoff::seed(&self.base));
         let mut since = Duration::MAX;
         loop {
@@ -214,6 +221,7 @@ impl Publisher {
 
     fn greet(&mut self, ack: &ConnAck) {
         info!("connected");
+        self.tell_dropped();
         self.told.clear();
         self.refused = 0;
         let limit = ack.properties.as_ref().and_then(|properties| properties.max_packet_size);
@@ -252,6 +260,7 @@ impl Publisher {
             }
             None => {
                 self.cursor = None;
+                self.outbox.release_all();
                 let until = self.clock.elapsed() + LAST_WORDS;
                 self.leaving = Some(Leaving { until, goodbye: false });
                 let publication = topic::status(Online::Offline, self.clock.started());
@@ -275,9 +284,40 @@ impl Publisher {
             };
             self.outbox.push(Parcel { publication, kind });
         }
-        let dropped = self.outbox.take_dropped();
-        if dropped.durable > 0 {
-            warn!(dropped = dropped.durable, "no room for more events while the broker is away");
+        self.count_dropped();
+    }
+
+    /// Adds up what was given up. The first decision that is lost is told at once, and the sums
+    /// when there is a connection again.
+    fn count_dropped(&mut self) {
+        let Dropped { durable, ephemeral } = self.outbox.take_dropped();
+        if durable > 0 && self.dropped.durable == 0 {
+            warn!("no room for more events while the broker is away: the oldest are dropped");
+        }
+        self.dropped.durable += durable;
+        self.dropped.ephemeral += ephemeral;
+    }
+
+    fn tell_dropped(&mut self) {
+        self.count_dropped();
+        match std::mem::take(&mut self.dropped) {
+            Dropped { durable: 0, ephemeral: 0 } => {}
+            Dropped { durable: 0, ephemeral } => {
+                info!(ephemeral, "passing events were not published meanwhile");
+            }
+            Dropped { durable, ephemeral } => {
+                warn!(durable, ephemeral, "events were dropped meanwhile; the state is whole");
+            }
+        }
+    }
+
+    /// Tells what the broker never confirmed, at the end.
+    fn tell_undelivered(&mut self) {
+        self.outbox.interrupt(self.in_flight.drain(..).map(|in_flight| in_flight.parcel));
+        self.tell_dropped();
+        let undelivered = std::iter::from_fn(|| self.outbox.pop()).count();
+        if undelivered > 0 {
+            warn!(undelivered, "stopped before the broker had confirmed all events");
         }
     }
 

@@ -110,6 +110,13 @@ impl Outbox {
         }
     }
 
+    /// Lets go of everything at once: there will be no later time.
+    pub(super) fn release_all(&mut self) {
+        for publication in std::mem::take(&mut self.paced).into_values().filter_map(|p| p.held) {
+            self.push(Parcel { publication, kind: Kind::Retained });
+        }
+    }
+
     /// Takes the next publication to send.
     pub(super) fn pop(&mut self) -> Option<Parcel> {
         let (place, parcel) = self.queue.pop_first()?;
@@ -285,5 +292,9 @@ mod tests {
         assert_eq!(outbox.due(), None);
         outbox.push_paced(at(2200), clock("86"), false);
         assert_eq!(outbox.due(), Some(at(2300)));
+
+        // At the end nothing is left behind.
+        outbox.release_all();
+        assert_eq!((outbox.due(), sent(&mut outbox)), (None, vec!["r/clock 86".to_owned()]));
     }
 }
