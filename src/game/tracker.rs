@@ -243,7 +243,8 @@ impl Tracker {
         self.emit(Event::Placement(self.placement.clone()));
         if self.is_following() {
             let (placement, emptied_at) = (&self.placement, &self.emptied_at);
-            self.window.see(&Sight { placement, at: self.now, emptied_at });
+            let pressing = self.clock_ran;
+            self.window.see(&Sight { placement, at: self.now, emptied_at, pressing });
             self.disarm_if_cleared();
             self.timers.settle = Some(self.now.after(self.settings.settle_ms));
             self.expect_report();
@@ -255,7 +256,8 @@ impl Tracker {
     }
 
     fn sight(&self) -> Sight<'_> {
-        Sight { placement: &self.placement, at: self.now, emptied_at: &self.emptied_at }
+        let (placement, emptied_at) = (&self.placement, &self.emptied_at);
+        Sight { placement, at: self.now, emptied_at, pressing: self.clock_ran }
     }
 
     /// Notices whose men are not where they were.

@@ -8,21 +8,6 @@ use shakmaty::{Chess, Color, Move, Position, Square};
 use super::{placement::Placement, time::Timestamp};
 use node::Node;
 
-/// One ply that was seen on the board.
-#[derive(Clone, Debug)]
-struct Glimpsed {
-    m: Move,
-    /// When its placement first stood there complete.
-    at: Timestamp,
-    node: Node,
-}
-
-impl Glimpsed {
-    fn new(node: Node, at: Timestamp) -> Option<Self> {
-        Some(Self { m: node.by()?, at, node })
-    }
-}
-
 /// What the board shows at one moment, with what is known about how it came there.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
@@ -32,6 +17,8 @@ pub struct Sight<'a> {
     pub at: Timestamp,
     /// When each square was last emptied.
     pub emptied_at: &'a [Timestamp; 64],
+    /// Whether there is a clock that runs, so that a move without a press is unusual.
+    pub pressing: bool,
 }
 
 impl Sight<'_> {
@@ -61,7 +48,7 @@ pub struct Window {
     /// Positions: before the window's first ply, then after each made ply.
     made: Vec<Node>,
     shared: usize,
-    glimpsed: Vec<Glimpsed>,
+    glimpsed: Vec<Node>,
 }
 
 impl Window {
@@ -86,8 +73,8 @@ impl Window {
     }
 
     /// What was glimpsed beyond them: each move, and when it first stood on the board complete.
-    pub fn glimpsed(&self) -> impl ExactSizeIterator<Item = (Move, Timestamp)> {
-        self.glimpsed.iter().map(|seen| (seen.m, seen.at))
+    pub fn glimpsed(&self) -> impl Iterator<Item = (Move, Timestamp)> {
+        self.glimpsed.iter().filter_map(|node| Some((node.by()?, node.at())))
     }
 
     /// The length of the line.
@@ -118,7 +105,7 @@ impl Window {
 
     fn node_mut(&mut self, n: usize) -> &mut Node {
         match n.checked_sub(self.shared + 1) {
-            Some(i) if i < self.glimpsed.len() => &mut self.glimpsed[i].node,
+            Some(i) if i < self.glimpsed.len() => &mut self.glimpsed[i],
             _ => {
                 let n = n.min(self.shared);
                 &mut self.made[n]
@@ -128,7 +115,7 @@ impl Window {
 
     fn node(&self, n: usize) -> &Node {
         match n.checked_sub(self.shared + 1).and_then(|i| self.glimpsed.get(i)) {
-            Some(glimpsed) => &glimpsed.node,
+            Some(node) => node,
             None => &self.made[n.min(self.shared)],
         }
     }
@@ -211,7 +198,8 @@ impl Window {
             && m.to().distance(other.to()) == 1
             && sight.placement.piece_at(m.to()).is_none()
             && node.captors(m.to()).any(|from| {
-                sight.placement.piece_at(from).is_none() && sight.lifted_at(from) < left
+                sight.placement.piece_at(from).is_none()
+                    && sight.lifted_at(from).after(REACH_MS) < left
             })
     }
 
@@ -228,7 +216,7 @@ impl Window {
     fn branch(&mut self, n: usize, node: Option<Node>, at: Timestamp) {
         self.shared = n;
         self.glimpsed.clear();
-        self.glimpsed.extend(node.and_then(|node| Glimpsed::new(node, at)));
+        self.glimpsed.extend(node.map(|node| node.seen(at)));
     }
 
     /// Adds `node` to the first `n` plies of the line.
@@ -238,28 +226,32 @@ impl Window {
             self.read_in(first, &line, sight.at);
             return;
         }
-        self.glimpsed.extend(Glimpsed::new(node, sight.at));
+        self.glimpsed.push(node.seen(sight.at));
     }
 
     /// `node` would be a further move of the man that moved two plies ago. If that man was lifted
-    /// before the reply between was there, it had only rested: it has gone on, and there is one ply
-    /// less. Gives the line that says so and the made ply it begins from.
+    /// before the reply between was there, or if all three came at once and nobody pressed, it had
+    /// only rested: it has gone on, and there is one ply less. Gives the line that says so and the
+    /// made ply it begins from.
     fn moved_on(&self, node: &Node, sight: &Sight<'_>) -> Option<(usize, Vec<Move>)> {
         let n = self.len();
         let reply = self.glimpsed.last()?;
         let before = n.checked_sub(2)?;
-        let (rested, on) = (self.node(n - 1).by()?, node.by()?);
-        if on.from() != Some(rested.to()) || sight.lifted_at(rested.to()) >= reply.at {
+        let rest = self.node(n - 1);
+        let (rested, on) = (rest.by()?, node.by()?);
+        let lifted_first = sight.lifted_at(rested.to()) < reply.at();
+        let at_once = sight.pressing && sight.at.since(rest.at()) <= AT_ONCE_MS;
+        if on.from() != Some(rested.to()) || !(lifted_first || at_once) {
             return None;
         }
         let start = self.node(before);
         let whole = start.same_move(rested.from()?, on.to(), on)?;
         let after = start.after(whole)?;
-        let answer = reply.node.by()?;
+        let answer = reply.by()?;
         let answer = after.same_move(answer.from()?, answer.to(), answer)?;
         after.after(answer).filter(|after| after.stands(sight.placement))?;
         let first = before.min(self.shared);
-        let kept = self.glimpsed.iter().take(before - first).filter_map(|seen| seen.node.by());
+        let kept = self.glimpsed.iter().take(before - first).filter_map(Node::by);
         Some((first, kept.chain([whole, answer]).collect()))
     }
 
@@ -285,7 +277,7 @@ impl Window {
                 return;
             };
             node = after.clone();
-            glimpsed.push(Glimpsed { m, at, node: after });
+            glimpsed.push(after.seen(at));
         }
         self.shared = shared;
         self.glimpsed = glimpsed;
@@ -297,7 +289,7 @@ impl Window {
         let n = n.min(self.len());
         let rest = self.glimpsed.split_off(n.saturating_sub(self.shared).min(self.glimpsed.len()));
         self.made.truncate(n.min(self.shared) + 1);
-        self.made.extend(std::mem::take(&mut self.glimpsed).into_iter().map(|seen| seen.node));
+        self.made.extend(std::mem::take(&mut self.glimpsed));
         self.shared = self.made();
         self.glimpsed = rest;
     }
@@ -318,6 +310,12 @@ impl Window {
         self.shared -= n;
     }
 }
+
+/// A hand that has lifted a man needs this long to reach another one with it.
+const REACH_MS: u64 = 60;
+
+/// Three moves in this time, and no press: one of them was none.
+const AT_ONCE_MS: u64 = 1_500;
 
 /// How many plies can be glimpsed ahead of the made ones. Both players may have moved before either
 /// placement settled; a third unsettled ply has not been seen on any recording.
@@ -342,7 +340,8 @@ mod tests {
 
     fn see(window: &mut Window, placement: &Placement) {
         let emptied_at = [Timestamp::ZERO; 64];
-        window.see(&Sight { placement, at: Timestamp::ZERO, emptied_at: &emptied_at });
+        let at = Timestamp::ZERO;
+        window.see(&Sight { placement, at, emptied_at: &emptied_at, pressing: true });
     }
 
     fn line(window: &Window) -> String {

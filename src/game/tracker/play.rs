@@ -43,8 +43,7 @@ impl Tracker {
     /// seen has stood.
     pub(super) fn answered(&mut self) {
         let n = self.window.len();
-        if self.window.glimpsed().len() > 2
-            && self.window.standing(&self.placement) == Standing::On(n)
+        if n > self.window.shared() + 2 && self.window.standing(&self.placement) == Standing::On(n)
         {
             self.read(n - 2, Cause::Answered, None);
         }
@@ -84,6 +83,26 @@ impl Tracker {
             return true;
         }
         false
+    }
+
+    /// Reads into the window the one pair of plies, the second one played by `by`, that leads to what
+    /// stands.
+    pub(super) fn missed_line_of(&mut self, by: shakmaty::Color) {
+        let made = self.window.made();
+        let Some(position) = self.window.made_position(made) else {
+            return;
+        };
+        if shakmaty::Position::turn(position) == by {
+            return;
+        }
+        let lines = explain::shortest_lines(position, &self.placement, 2, 2);
+        if let [line] = lines.as_slice()
+            && line.len() == 2
+            && !captures_the_mover(line)
+        {
+            let line = line.clone();
+            self.window.read_in(made, &line, self.now);
+        }
     }
 
     /// Takes the first `n` plies of the window's line into the mainline; `press` completes the last

@@ -89,6 +89,10 @@ impl Tracker {
 
     /// Completes what is on the window's line for this press.
     fn complete_with(&mut self, press: Press) -> bool {
+        if self.window.standing(&self.placement) == Standing::Off {
+            // Better than a line with a hand on the board is one that leads to what stands.
+            self.missed_line_of(press.by);
+        }
         let Some(n) = self.completed_length(press) else {
             return false;
         };

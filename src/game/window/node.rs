@@ -2,7 +2,10 @@
 
 use shakmaty::{Chess, Color, Move, Position, Square};
 
-use super::super::placement::{Key, Placement};
+use super::super::{
+    placement::{Key, Placement},
+    time::Timestamp,
+};
 
 /// A position of the game with the keys of all positions one move later, computed when asked for.
 #[derive(Clone, Debug)]
@@ -11,6 +14,8 @@ pub(super) struct Node {
     key: Key,
     /// The move that led here, if it belongs to the window.
     by: Option<Move>,
+    /// When it first stood on the board complete.
+    at: Timestamp,
     children: Option<Vec<(Key, Move)>>,
 }
 
@@ -18,7 +23,7 @@ impl Node {
     /// The node of `position`.
     pub(super) fn new(position: Chess) -> Self {
         let key = Key::of(position.board());
-        Self { position, key, by: None, children: None }
+        Self { position, key, by: None, at: Timestamp::ZERO, children: None }
     }
 
     /// The position.
@@ -29,6 +34,16 @@ impl Node {
     /// The move that led here, if it belongs to the window.
     pub(super) fn by(&self) -> Option<Move> {
         self.by
+    }
+
+    /// When it first stood on the board complete.
+    pub(super) fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// The same node, first seen at `at`.
+    pub(super) fn seen(self, at: Timestamp) -> Self {
+        Self { at, ..self }
     }
 
     /// The node after `m`, if it is legal here.
