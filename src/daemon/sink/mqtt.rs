@@ -164,7 +164,9 @@ impl Publisher {
                 }
                 Woken::Done(Ok(Packet::Outgoing(Outgoing::Disconnect))) | Woken::Leave => return,
                 Woken::Done(Ok(_)) => continue,
-                Woken::Done(Err(error)) => self.part(&explain::explain(&self.url, &error)),
+                Woken::Done(Err(error)) => {
+                    self.part(&explain::explain(&self.url, &error, self.is_connected()));
+                }
                 Woken::Stalled => {
                     event_loop.clean();
                     self.part(&format!("{} takes messages and does not confirm them", self.url));

@@ -7,9 +7,23 @@ use rumqttc::{ConnectionError, StateError, TlsError};
 
 use crate::config::url::BrokerUrl;
 
-/// One sentence for the operator. Never shows a password.
-pub(super) fn explain(url: &BrokerUrl, error: &ConnectionError) -> String {
+/// One sentence for the operator. Never shows a password. `established` tells whether the broker
+/// had accepted the connection.
+pub(super) fn explain(url: &BrokerUrl, error: &ConnectionError, established: bool) -> String {
     match error {
+        ConnectionError::MqttState(StateError::ServerDisconnect { reason_code, .. })
+            if *reason_code == DisconnectReasonCode::SessionTakenOver =>
+        {
+            format!(
+                "another boardcast with the same `site` has connected to {url}: give each hall a \
+                 `site` of its own in `[event]`"
+            )
+        }
+        // Some brokers do not say why.
+        ConnectionError::MqttState(StateError::ConnectionAborted) if established => format!(
+            "{url} closed the connection: if that goes on and the broker is well, another \
+             boardcast with the same `site` uses it too"
+        ),
         ConnectionError::Io(error) | ConnectionError::MqttState(StateError::Io(error)) => {
             explain_io(url, error)
         }
@@ -20,19 +34,16 @@ pub(super) fn explain(url: &BrokerUrl, error: &ConnectionError) -> String {
         }
         ConnectionError::ConnectionRefused(code) => explain_refusal(url, *code),
         ConnectionError::Tls(error) => explain_tls(url, error),
-        ConnectionError::MqttState(StateError::ServerDisconnect { reason_code, .. })
-            if *reason_code == DisconnectReasonCode::SessionTakenOver =>
-        {
-            format!(
-                "another boardcast with the same `site` has connected to {url}: give each hall a \
-                 `site` of its own in `[event]`"
-            )
-        }
-        ConnectionError::MqttState(StateError::ConnectionAborted) => {
-            format!("{url} closed the connection: is an MQTT 5 broker on that port?")
-        }
         ConnectionError::MqttState(StateError::AwaitPingResp) => {
             format!("{url} does not answer any more")
+        }
+        // Whatever the library makes of it, the other side did not behave like a broker.
+        ConnectionError::MqttState(_) | ConnectionError::NotConnAck(_) if !established => {
+            let other = if url.tls { "without TLS (mqtt://)" } else { "for TLS only (mqtts://)" };
+            format!(
+                "{url} does not answer like a broker: is an MQTT 5 broker on that port, and is it \
+                 perhaps {other}? ({error})"
+            )
         }
         error => format!("the connection to {url} failed: {error}"),
     }
