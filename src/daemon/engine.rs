@@ -7,7 +7,7 @@ use tokio::{
     time::sleep_until,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::debug;
+use tracing::{debug, trace};
 
 use super::{
     clock::Clock,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     game::Timestamp,
-    hall::{Hall, Input, PortName, Request},
+    hall::{Hall, Input, PortName, Recorded, Request},
 };
 
 /// An input with the time at which it happened.
@@ -115,7 +115,14 @@ impl Engine {
 
     /// Passes on what the hall decided and what it wants to know.
     fn publish(&mut self) {
-        self.log.append(std::iter::from_fn(|| self.hall.poll_event()));
+        self.log.append(std::iter::from_fn(|| self.hall.poll_event()).inspect(|recorded| {
+            let Recorded { id, table, event, .. } = recorded;
+            if event.is_durable() {
+                debug!(table, id, ?event, "decided");
+            } else {
+                trace!(table, id, ?event, "seen");
+            }
+        }));
         while let Some((port, request)) = self.hall.poll_request() {
             let sent = self.ports.get(&port).is_some_and(|port| port.try_send(request).is_ok());
             if !sent {

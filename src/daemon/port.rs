@@ -3,6 +3,8 @@
 
 mod device;
 
+mod narrate;
+
 mod trouble;
 
 use std::{
@@ -21,6 +23,7 @@ use tracing::{Instrument, debug, info, info_span, warn};
 
 pub use trouble::Trouble;
 
+use self::narrate::Narrator;
 use super::{backoff::Backoff, clock::Clock, engine::Stamped};
 use crate::{
     game::Timestamp,
@@ -158,6 +161,7 @@ impl Task {
     {
         let clock = self.port.clock;
         let mut link = SingleLink::new(self.port.settings.clone(), clock.elapsed());
+        let mut narrator = Narrator::default();
         let mut unsent = Vec::new();
         let mut buffer = [0; READ_BYTES];
         loop {
@@ -169,6 +173,7 @@ impl Task {
                 unsent.extend_from_slice(&bytes);
             }
             while let Some(event) = link.poll_event() {
+                narrator.tell(&event);
                 let port = self.port.name.clone();
                 self.send(clock.timestamp(now), Input::Link { port, event }).await?;
             }

@@ -3,7 +3,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use boardcast::config::{Account, Broker};
+use boardcast::{
+    config::{Account, Broker},
+    sim::{
+        hand::preset::{Name, Preset, Wire},
+        random::Span,
+    },
+};
 
 use crate::tools::{
     Heard, Mosquitto, Relay, Running, Subscriber, Table, blocking, embedded, outside, secret_file,
@@ -82,6 +88,30 @@ async fn a_game_reaches_subscribers(table: Table, daemon: Running) {
         heard.topic == "boardcast/hall/status" && heard.json()["state"] == "offline"
     };
     blocking(move || early.until(offline)).await;
+    table.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cable_that_is_pulled_in_the_middle_of_a_game_costs_no_move() {
+    let outages = Wire {
+        lost_per_mille: 0,
+        outage_every: Some(Span::ms(6_000, 8_000)),
+        outage: Span::ms(1_500, 2_500),
+        dump_every: None,
+    };
+    let preset = Preset::new(Name::Clean).with_wire(outages);
+    let table = Table::start_with(MATE, 2.0, &preset).await;
+    let daemon = Running::start(&table.path, embedded()).await;
+    let port = daemon.port;
+    let heard =
+        blocking(move || Subscriber::start(port, &["-t", "boardcast/hall/public/#"]).until(is_end))
+            .await;
+    assert_eq!(moves(&heard), MATE_MOVES, "{heard:#?}");
+    // Screens were told that they showed an old board.
+    let clocks = heard.iter().filter(|heard| heard.topic.ends_with("/clock"));
+    let up: Vec<_> = clocks.map(|clock| clock.json()["board_up"] == true).collect();
+    assert!(up.windows(2).any(|pair| pair == [false, true]), "{up:?}");
+    daemon.stop().await;
     table.stop().await;
 }
 

@@ -292,14 +292,18 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Plays these moves at the given speed. To be called inside a runtime.
+    /// Plays these moves at the given speed.
     pub(crate) async fn start(movetext: &str, speed: f64) -> Self {
+        Self::start_with(movetext, speed, &preset::Preset::new(preset::Name::Clean)).await
+    }
+
+    /// Plays these moves with hands and a cable like these.
+    pub(crate) async fn start_with(movetext: &str, speed: f64, preset: &preset::Preset) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("board");
         let scores: Vec<_> =
             pgn::read(movetext.as_bytes()).into_iter().map(Result::unwrap).collect();
-        let preset = preset::Preset::new(preset::Name::Clean);
-        let script = hand::play(&scores, &preset, 7);
+        let script = hand::play(&scores, preset, 7);
         let board = VirtualBoard::new(BoardSettings::new(30_001), Duration::ZERO);
         let mut performance = Performance::new(board, scores[0].start().board(), &script);
         let settings = PtySettings { link: Some(path.clone()), speed, until: None };

@@ -1,0 +1,49 @@
+//! What happens on a link, for the log.
+
+use dgt_protocol::{Identity, LinkEvent};
+use tracing::{debug, info, trace, warn};
+
+/// Tells the story of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Narrator {
+    faults: u64,
+}
+
+impl Narrator {
+    pub(super) fn tell(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::Message(message) => trace!(?message, "from the board"),
+            LinkEvent::Identified(identity) => tell_identity(identity),
+            LinkEvent::Answering => info!("the board answers"),
+            LinkEvent::Silent => warn!(
+                "the board does not answer: is it switched on, and is it a board at all? It is \
+                 asked again and again"
+            ),
+            LinkEvent::Unanswered(request) => debug!(?request, "the board gives no answer to this"),
+            LinkEvent::Overrun { events } => {
+                warn!(events, "messages came faster than they could be handled, some are lost");
+            }
+            LinkEvent::Fault(fault) => {
+                self.faults += 1;
+                // A board may be in the middle of a message when it is opened; a few more may
+                // happen. A line that does it all the time needs a hand.
+                if self.faults >= MANY_FAULTS && self.faults.is_power_of_two() {
+                    let faults = self.faults;
+                    warn!(faults, "the line is noisy: try another cable or adapter ({fault})");
+                } else {
+                    debug!("{fault}");
+                }
+            }
+        }
+    }
+}
+
+fn tell_identity(identity: &Identity) {
+    let Identity { serial_number, long_serial_number, version, .. } = identity;
+    let serial = serial_number.as_ref().map(tracing::field::display);
+    let long = long_serial_number.as_ref().map(tracing::field::display);
+    let version = version.map(|(major, minor)| format!("{major}.{minor}"));
+    info!(serial, long_serial = long, version, "the board tells who it is");
+}
+
+const MANY_FAULTS: u64 = 8;
