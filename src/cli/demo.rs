@@ -39,7 +39,7 @@ pub struct Demo {
     #[arg(long, value_name = "P", default_value_t = 1883)]
     mqtt_port: u16,
     /// The web port; 0 takes a free one
-    #[arg(long, value_name = "P", default_value_t = 8080)]
+    #[arg(long, value_name = "P", default_value_t = 8380)]
     http_port: u16,
     /// End when every table has played its games once
     #[arg(long)]
