@@ -90,8 +90,8 @@ fn movetext(state: &State) -> Vec<String> {
         interrupted = clock_ms.is_some();
         if let Some(ms) = clock_ms {
             let s = ms / 1000;
-            words.push("{[%clk".to_owned());
-            words.push(format!("{}:{:02}:{:02}]}}", s / 3600, s / 60 % 60, s % 60));
+            // One word: not every reader copes with a comment on two lines.
+            words.push(format!("{{[%clk {}:{:02}:{:02}]}}", s / 3600, s / 60 % 60, s % 60));
         }
         number += u32::from(turn.is_black());
         turn = !turn;

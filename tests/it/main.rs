@@ -6,6 +6,7 @@ mod access;
 mod laws;
 mod layers;
 mod mqtt;
+mod program;
 mod publish;
 mod service;
 mod tools;
