@@ -204,7 +204,7 @@ fn a_simulated_capture_replays_to_its_games_and_always_the_same() {
         assert_eq!(games, [FOOL.map(str::to_owned).to_vec(), LEGALL.map(str::to_owned).to_vec()]);
         let games = text(&replay("--pgn").stdout);
         assert_eq!(games.matches("[Event ").count(), 2, "{games}");
-        assert!(games.contains("2... Qh4#") && games.contains("7. Nd5#"), "{games}");
+        assert!(games.contains("Qh4#") && games.contains("Nd5#"), "{games}");
     }
 }
 
