@@ -244,7 +244,13 @@ impl Tracker {
         if self.is_following() {
             let (placement, emptied_at) = (&self.placement, &self.emptied_at);
             let pressing = self.clock_ran;
+            let had = self.window.base() + self.window.len();
             self.window.see(&Sight { placement, at: self.now, emptied_at, pressing });
+            if let Some(stopped_at) = self.stopped_at {
+                // While the clock stands a move that is put back was only tried.
+                let has = self.window.base() + self.window.len();
+                self.analysing |= had > stopped_at && has <= stopped_at;
+            }
             self.disarm_if_cleared();
             self.timers.settle = Some(self.now.after(self.settings.settle_ms));
             self.expect_report();

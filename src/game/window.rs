@@ -8,6 +8,16 @@ use shakmaty::{Chess, Color, Move, Position, Square};
 use super::{placement::Placement, time::Timestamp};
 use node::Node;
 
+/// Whether a third ply is one.
+enum Onward {
+    /// It is.
+    No,
+    /// This line, from this made ply on, tells the same in one ply less.
+    Instead(usize, Vec<Move>),
+    /// It is none, and what it is will be seen.
+    Unclear,
+}
+
 /// What the board shows at one moment, with what is known about how it came there.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
@@ -196,7 +206,10 @@ impl Window {
         n <= self.len()
             && !other.is_capture()
             && m.to().distance(other.to()) == 1
-            && sight.placement.piece_at(m.to()).is_none()
+            && sight
+                .placement
+                .piece_at(m.to())
+                .is_none_or(|man| man.color == node.position().turn())
             && node.captors(m.to()).any(|from| {
                 sight.placement.piece_at(from).is_none()
                     && sight.lifted_at(from).after(REACH_MS) < left
@@ -222,37 +235,58 @@ impl Window {
     /// Adds `node` to the first `n` plies of the line.
     fn add(&mut self, n: usize, node: Node, sight: &Sight<'_>) {
         self.cut(n);
-        if let Some((first, line)) = self.moved_on(&node, sight) {
-            self.read_in(first, &line, sight.at);
-            return;
+        match self.moved_on(&node, sight) {
+            Onward::No => self.glimpsed.push(node.seen(sight.at)),
+            Onward::Instead(first, line) => self.read_in(first, &line, sight.at),
+            Onward::Unclear => {}
         }
-        self.glimpsed.push(node.seen(sight.at));
     }
 
     /// `node` would be a further move of the man that moved two plies ago. If that man was lifted
     /// before the reply between was there, or if all three came at once and nobody pressed, it had
-    /// only rested: it has gone on, and there is one ply less. Gives the line that says so and the
-    /// made ply it begins from.
-    fn moved_on(&self, node: &Node, sight: &Sight<'_>) -> Option<(usize, Vec<Move>)> {
+    /// only rested: it has gone on, and there is one ply less.
+    fn moved_on(&self, node: &Node, sight: &Sight<'_>) -> Onward {
         let n = self.len();
-        let reply = self.glimpsed.last()?;
-        let before = n.checked_sub(2)?;
+        let (Some(reply), Some(before)) = (self.glimpsed.last(), n.checked_sub(2)) else {
+            return Onward::No;
+        };
         let rest = self.node(n - 1);
-        let (rested, on) = (rest.by()?, node.by()?);
+        let (Some(rested), Some(on)) = (rest.by(), node.by()) else {
+            return Onward::No;
+        };
         let lifted_first = sight.lifted_at(rested.to()) < reply.at();
         let at_once = sight.pressing && sight.at.since(rest.at()) <= AT_ONCE_MS;
         if on.from() != Some(rested.to()) || !(lifted_first || at_once) {
-            return None;
+            return Onward::No;
         }
         let start = self.node(before);
-        let whole = start.same_move(rested.from()?, on.to(), on)?;
-        let after = start.after(whole)?;
-        let answer = reply.by()?;
-        let answer = after.same_move(answer.from()?, answer.to(), answer)?;
-        after.after(answer).filter(|after| after.stands(sight.placement))?;
-        let first = before.min(self.shared);
-        let kept = self.glimpsed.iter().take(before - first).filter_map(Node::by);
-        Some((first, kept.chain([whole, answer]).collect()))
+        let whole = || {
+            let whole = start.same_move(rested.from()?, on.to(), on)?;
+            let after = start.after(whole)?;
+            let answer = reply.by()?;
+            let answer = after.same_move(answer.from()?, answer.to(), answer)?;
+            after.after(answer).filter(|after| after.stands(sight.placement))?;
+            let first = before.min(self.shared);
+            let kept = self.glimpsed.iter().take(before - first).filter_map(Node::by);
+            Some((first, kept.chain([whole, answer]).collect()))
+        };
+        match whole() {
+            Some((first, line)) => Onward::Instead(first, line),
+            // It may be taking the man that seems to have replied, which was pushed aside.
+            None if lifted_first => Onward::Unclear,
+            None => Onward::No,
+        }
+    }
+
+    /// Whether a line that replaces the made plies from `shared` on only tells of a victim that was
+    /// pushed aside: the man that moved last to a free square next to its own, and an enemy man
+    /// where it stood.
+    pub fn tells_of_a_victim(&self, shared: usize, line: &[Move]) -> bool {
+        let last = self.made.get(shared + 1).and_then(Node::by);
+        let (Some(last), [other, taker]) = (last, line) else {
+            return false;
+        };
+        !other.is_capture() && taker.to() == last.to() && last.to().distance(other.to()) == 1
     }
 
     /// Where `placement` is now.

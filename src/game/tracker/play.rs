@@ -28,6 +28,7 @@ impl Tracker {
         let late = self.pending.take_if(|press| {
             n > self.window.made() && (0..n).rev().take(2).any(|i| self.window.mover(i) == press.by)
         });
+        self.analysing |= self.stopped_at.is_some() && n < self.window.made();
         let cause = match late {
             Some(_) => Cause::Correction,
             None if self.gap && n > self.window.made() => Cause::Gap,
@@ -75,7 +76,9 @@ impl Tracker {
                 [line, ..] if self.gap => line,
                 _ => continue,
             };
-            if !self.gap && captures_the_mover(line) {
+            if !self.gap
+                && (captures_the_mover(line) || self.window.tells_of_a_victim(shared, line))
+            {
                 continue;
             }
             let line = line.clone();
@@ -175,15 +178,13 @@ impl Tracker {
             return false;
         };
         let reached = self.window.base() + n;
-        if reached <= stopped_at {
-            self.analysing = false;
-        } else if reached > stopped_at + 1 && !self.analysing {
+        if reached > stopped_at + 1 && !self.analysing {
             self.analysing = true;
             let floor = stopped_at.saturating_sub(self.window.base());
             self.withdraw_to(stopped_at, Cause::Analysis);
             self.window.shorten(floor);
         }
-        self.analysing
+        self.analysing && reached > stopped_at
     }
 
     /// Withdraws all plies from index `from` on.
