@@ -243,9 +243,8 @@ impl Tracker {
         self.emit(Event::Placement(self.placement.clone()));
         if self.is_following() {
             let (placement, emptied_at) = (&self.placement, &self.emptied_at);
-            let pressing = self.clock_ran;
             let had = self.window.base() + self.window.len();
-            self.window.see(&Sight { placement, at: self.now, emptied_at, pressing });
+            self.window.see(&Sight { placement, at: self.now, emptied_at });
             if let Some(stopped_at) = self.stopped_at {
                 // While the clock stands a move that is put back was only tried.
                 let has = self.window.base() + self.window.len();
@@ -263,7 +262,7 @@ impl Tracker {
 
     fn sight(&self) -> Sight<'_> {
         let (placement, emptied_at) = (&self.placement, &self.emptied_at);
-        Sight { placement, at: self.now, emptied_at, pressing: self.clock_ran }
+        Sight { placement, at: self.now, emptied_at }
     }
 
     /// Notices whose men are not where they were.

@@ -27,8 +27,6 @@ pub struct Sight<'a> {
     pub at: Timestamp,
     /// When each square was last emptied.
     pub emptied_at: &'a [Timestamp; 64],
-    /// Whether there is a clock that runs, so that a move without a press is unusual.
-    pub pressing: bool,
 }
 
 impl Sight<'_> {
@@ -243,8 +241,9 @@ impl Window {
     }
 
     /// `node` would be a further move of the man that moved two plies ago. If that man was lifted
-    /// before the reply between was there, or if all three came at once and nobody pressed, it had
-    /// only rested: it has gone on, and there is one ply less.
+    /// before the reply between was there it had only rested: it has gone on, and there is one ply
+    /// less. Where the board reported the new square before the old one, it was lifted up to a scan
+    /// before its square was reported empty.
     fn moved_on(&self, node: &Node, sight: &Sight<'_>) -> Onward {
         let n = self.len();
         let (Some(reply), Some(before)) = (self.glimpsed.last(), n.checked_sub(2)) else {
@@ -254,9 +253,10 @@ impl Window {
         let (Some(rested), Some(on)) = (rest.by(), node.by()) else {
             return Onward::No;
         };
-        let lifted_first = sight.lifted_at(rested.to()) < reply.at();
-        let at_once = sight.pressing && sight.at.since(rest.at()) <= AT_ONCE_MS;
-        if on.from() != Some(rested.to()) || !(lifted_first || at_once) {
+        let lifted_at = sight.lifted_at(rested.to());
+        let late = if lifted_at == sight.at { SCAN_MS } else { 0 };
+        let lifted_first = lifted_at < reply.at().after(late);
+        if on.from() != Some(rested.to()) || !lifted_first {
             return Onward::No;
         }
         let start = self.node(before);
@@ -273,7 +273,7 @@ impl Window {
         match whole() {
             Some((first, line)) => Onward::Instead(first, line),
             // It may be taking the man that seems to have replied, which was pushed aside.
-            None if lifted_first => Onward::Unclear,
+            None if lifted_at < reply.at() => Onward::Unclear,
             None => Onward::No,
         }
     }
@@ -348,8 +348,8 @@ impl Window {
 /// A hand that has lifted a man needs this long to reach another one with it.
 const REACH_MS: u64 = 60;
 
-/// Three moves in this time, and no press: one of them was none.
-const AT_ONCE_MS: u64 = 1_500;
+/// A whole scan of the board's fields.
+const SCAN_MS: u64 = 250;
 
 /// How many plies can be glimpsed ahead of the made ones. Both players may have moved before either
 /// placement settled; a third unsettled ply has not been seen on any recording.
@@ -375,7 +375,7 @@ mod tests {
     fn see(window: &mut Window, placement: &Placement) {
         let emptied_at = [Timestamp::ZERO; 64];
         let at = Timestamp::ZERO;
-        window.see(&Sight { placement, at, emptied_at: &emptied_at, pressing: true });
+        window.see(&Sight { placement, at, emptied_at: &emptied_at });
     }
 
     fn line(window: &Window) -> String {

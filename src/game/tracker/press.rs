@@ -30,7 +30,7 @@ impl Tracker {
     /// A side pressed while the clock stands: it completes a move that is there, and means nothing
     /// otherwise.
     pub(super) fn pressed_standing(&mut self, press: Press) {
-        if self.state.phase().is_playing() && self.completed_length(press).is_some() {
+        if self.state.phase().is_playing() && self.completed_length(press.by, true).is_some() {
             self.wait_for_report(press);
         }
     }
@@ -38,8 +38,9 @@ impl Tracker {
     /// Lets a press stand until the board's report of the move must be in: its fields are scanned
     /// one after the other, and the man may just have passed over another square.
     fn wait_for_report(&mut self, press: Press) {
+        // Whoever presses in answer has seen the move: nothing of it is on its way any more.
         if let Some(earlier) = self.pending
-            && !self.complete_with(earlier)
+            && !self.complete_with(earlier, true)
         {
             self.complete_by_search(earlier);
         }
@@ -73,27 +74,32 @@ impl Tracker {
         let Some(press) = self.pending else {
             return;
         };
-        if self.complete_with(press) {
+        if self.complete_with(press, false) {
             return;
         }
         if self.now >= self.last_report(press) {
             self.complete_by_search(press);
         } else {
             // The presses before went without a move: what stands may tell all of them.
-            if self.missed > 0 && self.missed_line(self.missed + 1) && self.complete_with(press) {
+            if self.missed > 0
+                && self.missed_line(self.missed + 1)
+                && self.complete_with(press, false)
+            {
                 return;
             }
             self.timers.press = Some(self.last_report(press));
         }
     }
 
-    /// Completes what is on the window's line for this press.
-    fn complete_with(&mut self, press: Press) -> bool {
+    /// Completes what is on the window's line for this press; `reported` if all of it must have been
+    /// reported.
+    fn complete_with(&mut self, press: Press, reported: bool) -> bool {
         if self.window.standing(&self.placement) == Standing::Off {
             // Better than a line with a hand on the board is one that leads to what stands.
             self.missed_line_of(press.by);
         }
-        let Some(n) = self.completed_length(press) else {
+        let reported = reported || self.now >= self.last_report(press);
+        let Some(n) = self.completed_length(press.by, reported) else {
             return false;
         };
         self.pending = None;
@@ -106,7 +112,7 @@ impl Tracker {
     /// as one shortest line does. The more presses went by, the longer it may be.
     fn complete_by_search(&mut self, press: Press) {
         let plies = if self.missed < LOST_THE_THREAD { 2 } else { self.settings.gap_plies };
-        if self.missed_line(plies) && self.complete_with(press) {
+        if self.missed_line(plies) && self.complete_with(press, true) {
             return;
         }
         self.missed += 1;
@@ -125,8 +131,7 @@ impl Tracker {
     /// How much of the window's line is on the board for this press, if a ply of the presser's is
     /// there to be completed. What the opponent played on top of it counts if it has been there for
     /// a scan.
-    fn completed_length(&self, press: Press) -> Option<usize> {
-        let by = press.by;
+    fn completed_length(&self, by: Color, reported: bool) -> Option<usize> {
         let replied = by.fold_wb(self.moved_at.1, self.moved_at.0);
         if let Standing::On(n) = self.window.standing(&self.placement)
             && self.has_open_ply(by, n)
@@ -137,8 +142,7 @@ impl Tracker {
         }
         // The opponent has begun his reply: his men are in the air, what the presser played stands.
         // Only when no report can be on its way any more has he also taken a man of the presser off.
-        let all_reported = self.now >= self.last_report(press);
-        [false, true].into_iter().filter(|&taken| !taken || all_reported).find_map(|taken| {
+        [false, true].into_iter().filter(|&taken| !taken || reported).find_map(|taken| {
             (1..=self.window.len()).rev().find(|&n| {
                 self.window.mover(n - 1) == by
                     && self.has_open_ply(by, n)
@@ -159,4 +163,4 @@ impl Tracker {
 
 /// A man that is pushed over squares stands on each for a moment, and each is reported up to a scan
 /// late.
-const FRESH_SCANS: u64 = 2;
+const FRESH_SCANS: u64 = 3;

@@ -95,15 +95,17 @@ impl Node {
     }
 
     /// Whether `placement` is this position with the side to move busy: its own men lifted or put
-    /// down elsewhere, nothing else changed but one enemy man taken off if `taking`.
+    /// down elsewhere, nothing else changed but, if `taking`, one enemy man taken off that one of
+    /// those in its hand can capture.
     pub(super) fn is_under_reply(&self, placement: &Placement, taking: bool) -> bool {
         let replier = self.position.turn();
         let squares = placement.difference(self.position.board());
-        let (mut lifted, mut put_down, mut taken) = (0, 0, 0);
+        let (mut lifted, mut put_down, mut taken) = (0, 0, None);
         for square in squares {
             match self.position.board().piece_at(square) {
                 Some(piece) if piece.color == replier => lifted += 1,
-                Some(_) => taken += 1,
+                Some(_) if taken.is_some() || !taking => return false,
+                Some(_) => taken = Some(square),
                 None => {}
             }
             match placement.piece_at(square) {
@@ -112,7 +114,10 @@ impl Node {
                 None => {}
             }
         }
-        put_down <= lifted && taken <= usize::from(taking) && squares.count() <= MAX_SQUARES_IN_HAND
+        let captured = |victim| {
+            self.captors(victim).any(|from| lifted == 0 || placement.piece_at(from).is_none())
+        };
+        put_down <= lifted && squares.count() <= MAX_SQUARES_IN_HAND && taken.is_none_or(captured)
     }
 
     /// The squares of the men that may take on `square`.
