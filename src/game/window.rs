@@ -265,7 +265,9 @@ impl Window {
             let after = start.after(whole)?;
             let answer = reply.by()?;
             let answer = after.same_move(answer.from()?, answer.to(), answer)?;
-            after.after(answer).filter(|after| after.stands(sight.placement))?;
+            after.after(answer).filter(|after| {
+                after.stands(sight.placement) || after.is_under_reply(sight.placement, false)
+            })?;
             let first = before.min(self.shared);
             let kept = self.glimpsed.iter().take(before - first).filter_map(Node::by);
             Some((first, kept.chain([whole, answer]).collect()))

@@ -1,6 +1,6 @@
 //! The mainline: what settled on the board, what was taken back, what the kings withdraw.
 
-use shakmaty::Move;
+use shakmaty::{Color, Move, Position};
 
 use super::{
     super::{
@@ -54,20 +54,21 @@ impl Tracker {
     /// missing only a pair of plies that is the only one will do.
     fn search(&mut self) {
         if !self.gap && self.missed < LOST_THE_THREAD {
-            self.missed_line(2);
+            self.missed_line(2, None);
         } else {
-            self.missed_line(self.settings.gap_plies);
+            self.missed_line(self.settings.gap_plies, None);
         }
     }
 
     /// Reads into the window the shortest line of at most `plies` plies that leads to what stands,
-    /// if there is one that is the only one or, after a gap, the first of several.
-    pub(super) fn missed_line(&mut self, plies: usize) -> bool {
+    /// if there is one that is the only one or, after a gap, the first of several. It may begin after
+    /// any made ply, the latest first. The side that pressed for it must have played last.
+    pub(super) fn missed_line(&mut self, plies: usize, by: Option<Color>) -> bool {
         if ending::signalled(&self.placement).is_some() {
             return false;
         }
-        for shared in (0..=self.window.made()).rev() {
-            let Some(position) = self.window.made_position(shared) else {
+        for made in (0..=self.window.made()).rev() {
+            let Some(position) = self.window.made_position(made) else {
                 continue;
             };
             let lines = explain::shortest_lines(position, &self.placement, plies, 2);
@@ -76,36 +77,17 @@ impl Tracker {
                 [line, ..] if self.gap => line,
                 _ => continue,
             };
-            if !self.gap
-                && (captures_the_mover(line) || self.window.tells_of_a_victim(shared, line))
-            {
+            let turn = position.turn();
+            let last = if line.len() % 2 == 1 { turn } else { !turn };
+            let doubtful = || captures_the_mover(line) || self.window.tells_of_a_victim(made, line);
+            if by.is_some_and(|by| by != last) || (by.is_none() && !self.gap && doubtful()) {
                 continue;
             }
             let line = line.clone();
-            self.window.read_in(shared, &line, self.now);
+            self.window.read_in(made, &line, self.now);
             return true;
         }
         false
-    }
-
-    /// Reads into the window the one pair of plies, the second one played by `by`, that leads to what
-    /// stands.
-    pub(super) fn missed_line_of(&mut self, by: shakmaty::Color) {
-        let made = self.window.made();
-        let Some(position) = self.window.made_position(made) else {
-            return;
-        };
-        if shakmaty::Position::turn(position) == by {
-            return;
-        }
-        let lines = explain::shortest_lines(position, &self.placement, 2, 2);
-        if let [line] = lines.as_slice()
-            && line.len() == 2
-            && !captures_the_mover(line)
-        {
-            let line = line.clone();
-            self.window.read_in(made, &line, self.now);
-        }
     }
 
     /// Takes the first `n` plies of the window's line into the mainline; `press` completes the last

@@ -82,7 +82,7 @@ impl Tracker {
         } else {
             // The presses before went without a move: what stands may tell all of them.
             if self.missed > 0
-                && self.missed_line(self.missed + 1)
+                && self.missed_line(self.missed + 1, Some(press.by))
                 && self.complete_with(press, false)
             {
                 return;
@@ -96,7 +96,7 @@ impl Tracker {
     fn complete_with(&mut self, press: Press, reported: bool) -> bool {
         if self.window.standing(&self.placement) == Standing::Off {
             // Better than a line with a hand on the board is one that leads to what stands.
-            self.missed_line_of(press.by);
+            self.missed_line(2, Some(press.by));
         }
         let reported = reported || self.now >= self.last_report(press);
         let Some(n) = self.completed_length(press.by, reported) else {
@@ -112,7 +112,7 @@ impl Tracker {
     /// as one shortest line does. The more presses went by, the longer it may be.
     fn complete_by_search(&mut self, press: Press) {
         let plies = if self.missed < LOST_THE_THREAD { 2 } else { self.settings.gap_plies };
-        if self.missed_line(plies) && self.complete_with(press, true) {
+        if self.missed_line(plies, Some(press.by)) && self.complete_with(press, true) {
             return;
         }
         self.missed += 1;

@@ -95,8 +95,8 @@ impl Node {
     }
 
     /// Whether `placement` is this position with the side to move busy: its own men lifted or put
-    /// down elsewhere, nothing else changed but, if `taking`, one enemy man taken off that one of
-    /// those in its hand can capture.
+    /// down elsewhere, nothing else changed but, if `taking`, one enemy man gone: captured, or lifted
+    /// already for the move after the reply.
     pub(super) fn is_under_reply(&self, placement: &Placement, taking: bool) -> bool {
         let replier = self.position.turn();
         let squares = placement.difference(self.position.board());
@@ -114,8 +114,13 @@ impl Node {
                 None => {}
             }
         }
+        // The man that has just moved is in its owner's hand again, unless it can be captured.
+        let moved = self.by.map(|m| m.to());
         let captured = |victim| {
-            self.captors(victim).any(|from| lifted == 0 || placement.piece_at(from).is_none())
+            moved != Some(victim)
+                || self
+                    .captors(victim)
+                    .any(|from| lifted == 0 || placement.piece_at(from).is_none())
         };
         put_down <= lifted && squares.count() <= MAX_SQUARES_IN_HAND && taken.is_none_or(captured)
     }
@@ -123,7 +128,7 @@ impl Node {
     /// The squares of the men that may take on `square`.
     pub(super) fn captors(&self, square: Square) -> impl Iterator<Item = Square> {
         let captures = self.position.legal_moves().into_iter();
-        captures.filter(move |m| m.is_capture() && m.to() == square).filter_map(Move::from)
+        captures.filter(move |m| victim(m) == Some(square)).filter_map(Move::from)
     }
 
     /// The legal move from `from` to `to`, promoting like `like`.
@@ -139,6 +144,14 @@ impl Node {
             let turn = position.turn();
             position.legal_moves().iter().map(|m| (key.after(turn, m), *m)).collect()
         })
+    }
+}
+
+/// The square of the man that `m` captures.
+fn victim(m: &Move) -> Option<Square> {
+    match *m {
+        Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
+        _ => m.is_capture().then(|| m.to()),
     }
 }
 
