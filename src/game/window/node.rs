@@ -115,7 +115,7 @@ impl Node {
             }
         }
         // The man that has just moved is in its owner's hand again, unless it can be captured.
-        let moved = self.by.map(|m| m.to());
+        let moved = self.by.map(Move::to);
         let captured = |victim| {
             moved != Some(victim)
                 || self
@@ -128,7 +128,7 @@ impl Node {
     /// The squares of the men that may take on `square`.
     pub(super) fn captors(&self, square: Square) -> impl Iterator<Item = Square> {
         let captures = self.position.legal_moves().into_iter();
-        captures.filter(move |m| victim(m) == Some(square)).filter_map(Move::from)
+        captures.filter(move |&m| victim(m) == Some(square)).filter_map(Move::from)
     }
 
     /// The legal move from `from` to `to`, promoting like `like`.
@@ -148,8 +148,8 @@ impl Node {
 }
 
 /// The square of the man that `m` captures.
-fn victim(m: &Move) -> Option<Square> {
-    match *m {
+fn victim(m: Move) -> Option<Square> {
+    match m {
         Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
         _ => m.is_capture().then(|| m.to()),
     }
