@@ -13,6 +13,9 @@ mod press;
 
 mod setup;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use shakmaty::{Color, Square};
