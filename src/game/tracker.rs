@@ -247,7 +247,8 @@ impl Tracker {
         if self.is_following() {
             let (placement, emptied_at) = (&self.placement, &self.emptied_at);
             let had = self.window.base() + self.window.len();
-            self.window.see(&Sight { placement, at: self.now, emptied_at });
+            let press = self.pending.map(|press| (press.by, press.at));
+            self.window.see(&Sight { placement, at: self.now, emptied_at, press });
             if let Some(stopped_at) = self.stopped_at {
                 // While the clock stands a move that is put back was only tried.
                 let has = self.window.base() + self.window.len();
@@ -265,7 +266,8 @@ impl Tracker {
 
     fn sight(&self) -> Sight<'_> {
         let (placement, emptied_at) = (&self.placement, &self.emptied_at);
-        Sight { placement, at: self.now, emptied_at }
+        let press = self.pending.map(|press| (press.by, press.at));
+        Sight { placement, at: self.now, emptied_at, press }
     }
 
     /// Notices whose men are not where they were.

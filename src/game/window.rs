@@ -6,6 +6,7 @@ mod node;
 use shakmaty::{Chess, Color, Move, Position, Square};
 
 use super::{placement::Placement, time::Timestamp};
+pub use node::Missing;
 use node::Node;
 
 /// Whether a third ply is one.
@@ -27,6 +28,8 @@ pub struct Sight<'a> {
     pub at: Timestamp,
     /// When each square was last emptied.
     pub emptied_at: &'a [Timestamp; 64],
+    /// Whose press waits for its move, and when it was.
+    pub press: Option<(Color, Timestamp)>,
 }
 
 impl Sight<'_> {
@@ -100,10 +103,15 @@ impl Window {
         self.node(n).position()
     }
 
-    /// Whether the first `n` plies of the line stand and the next mover's hand is on the board; it
-    /// may have taken an enemy man off if `taking`.
-    pub fn is_under_reply(&self, n: usize, placement: &Placement, taking: bool) -> bool {
-        self.node(n).is_under_reply(placement, taking)
+    /// Whether the first `n` plies of the line stand and the next mover's hand is on the board.
+    pub fn is_under_reply(&self, n: usize, placement: &Placement, missing: Missing) -> bool {
+        self.node(n).is_under_reply(placement, missing)
+    }
+
+    /// When the position after `n` plies of the line first stood, and where its last move went.
+    pub fn arrival(&self, n: usize) -> Option<(Timestamp, Square)> {
+        let node = self.node(n);
+        Some((node.at(), node.by()?.to()))
     }
 
     /// The position after `n` made plies, whatever was glimpsed since.
@@ -173,7 +181,7 @@ impl Window {
                 }
                 return;
             }
-            if self.node(n).is_under_reply(placement, true) {
+            if self.node(n).is_under_reply(placement, Missing::Captured) {
                 self.cut(n);
                 return;
             }
@@ -186,7 +194,7 @@ impl Window {
                 }
                 return;
             }
-            if self.made[n].is_under_reply(placement, true) {
+            if self.made[n].is_under_reply(placement, Missing::Captured) {
                 return;
             }
         }
@@ -256,7 +264,12 @@ impl Window {
         let lifted_at = sight.lifted_at(rested.to());
         let late = if lifted_at == sight.at { SCAN_MS } else { 0 };
         let lifted_first = lifted_at < reply.at().after(late);
-        if on.from() != Some(rested.to()) || !lifted_first {
+        // What is put down a scan after the press was moved after it.
+        let mover = self.mover(n - 2);
+        let pressed = sight
+            .press
+            .is_some_and(|(by, at)| by == mover && at >= rest.at() && sight.at.since(at) > SCAN_MS);
+        if on.from() != Some(rested.to()) || !lifted_first || pressed {
             return Onward::No;
         }
         let start = self.node(before);
@@ -266,7 +279,8 @@ impl Window {
             let answer = reply.by()?;
             let answer = after.same_move(answer.from()?, answer.to(), answer)?;
             after.after(answer).filter(|after| {
-                after.stands(sight.placement) || after.is_under_reply(sight.placement, false)
+                after.stands(sight.placement)
+                    || after.is_under_reply(sight.placement, Missing::Nobody)
             })?;
             let first = before.min(self.shared);
             let kept = self.glimpsed.iter().take(before - first).filter_map(Node::by);
@@ -377,7 +391,7 @@ mod tests {
     fn see(window: &mut Window, placement: &Placement) {
         let emptied_at = [Timestamp::ZERO; 64];
         let at = Timestamp::ZERO;
-        window.see(&Sight { placement, at, emptied_at: &emptied_at });
+        window.see(&Sight { placement, at, emptied_at: &emptied_at, press: None });
     }
 
     fn line(window: &Window) -> String {

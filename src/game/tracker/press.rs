@@ -6,7 +6,7 @@ use super::{
     super::{
         event::{Cause, Phase},
         time::Timestamp,
-        window::Standing,
+        window::{Missing, Standing},
     },
     Press, Tracker,
     play::LOST_THE_THREAD,
@@ -30,7 +30,7 @@ impl Tracker {
     /// A side pressed while the clock stands: it completes a move that is there, and means nothing
     /// otherwise.
     pub(super) fn pressed_standing(&mut self, press: Press) {
-        if self.state.phase().is_playing() && self.completed_length(press.by, true).is_some() {
+        if self.state.phase().is_playing() && self.completed_length(press, true).is_some() {
             self.wait_for_report(press);
         }
     }
@@ -99,7 +99,7 @@ impl Tracker {
             self.missed_line(2, Some(press.by));
         }
         let reported = reported || self.now >= self.last_report(press);
-        let Some(n) = self.completed_length(press.by, reported) else {
+        let Some(n) = self.completed_length(press, reported) else {
             return false;
         };
         self.pending = None;
@@ -131,7 +131,8 @@ impl Tracker {
     /// How much of the window's line is on the board for this press, if a ply of the presser's is
     /// there to be completed. What the opponent played on top of it counts if it has been there for
     /// a scan.
-    fn completed_length(&self, by: Color, reported: bool) -> Option<usize> {
+    fn completed_length(&self, press: Press, reported: bool) -> Option<usize> {
+        let by = press.by;
         let replied = by.fold_wb(self.moved_at.1, self.moved_at.0);
         if let Standing::On(n) = self.window.standing(&self.placement)
             && self.has_open_ply(by, n)
@@ -141,14 +142,25 @@ impl Tracker {
             return Some(if reply && fresh { n - 1 } else { n });
         }
         // The opponent has begun his reply: his men are in the air, what the presser played stands.
-        // Only when no report can be on its way any more has he also taken a man of the presser off.
-        [false, true].into_iter().filter(|&taken| !taken || reported).find_map(|taken| {
+        // Only when no report can be on its way any more is one of the presser's men captured, or
+        // in his hand again after it stood there at the press.
+        let ways = [Missing::Nobody, Missing::Captured, Missing::Lifted];
+        ways.into_iter().take(if reported { 3 } else { 1 }).find_map(|missing| {
             (1..=self.window.len()).rev().find(|&n| {
                 self.window.mover(n - 1) == by
                     && self.has_open_ply(by, n)
-                    && self.window.is_under_reply(n, &self.placement, taken)
+                    && self.window.is_under_reply(n, &self.placement, missing)
+                    && (missing != Missing::Lifted || self.stood_at(press, n))
             })
         })
+    }
+
+    /// Whether the man that moved last in the first `n` plies of the line stood there at the press
+    /// and was lifted after it.
+    fn stood_at(&self, press: Press, n: usize) -> bool {
+        self.window
+            .arrival(n)
+            .is_some_and(|(at, to)| at <= press.at && self.emptied_at[usize::from(to)] > press.at)
     }
 
     /// Whether the first `n` plies of the line hold one of `by` that is not completed.

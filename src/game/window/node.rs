@@ -71,7 +71,7 @@ impl Node {
         let mover = self.position.turn();
         let wanted = placement.key();
         if let Some(after) = self.child_of_side(mover, wanted)
-            && after.is_under_reply(placement, false)
+            && after.is_under_reply(placement, Missing::Nobody)
         {
             return Some(after);
         }
@@ -84,7 +84,7 @@ impl Node {
         missing.into_iter().find_map(|square| {
             let victim = self.position.board().piece_at(square)?;
             let after = self.child_of_side(mover, wanted.toggled(square, victim))?;
-            after.is_under_reply(placement, true).then_some(after)
+            after.is_under_reply(placement, Missing::Captured).then_some(after)
         })
     }
 
@@ -95,17 +95,16 @@ impl Node {
     }
 
     /// Whether `placement` is this position with the side to move busy: its own men lifted or put
-    /// down elsewhere, nothing else changed but, if `taking`, one enemy man gone: captured, or lifted
-    /// already for the move after the reply.
-    pub(super) fn is_under_reply(&self, placement: &Placement, taking: bool) -> bool {
+    /// down elsewhere, nothing else changed but, as `missing` allows, one enemy man gone.
+    pub(super) fn is_under_reply(&self, placement: &Placement, missing: Missing) -> bool {
         let replier = self.position.turn();
         let squares = placement.difference(self.position.board());
-        let (mut lifted, mut put_down, mut taken) = (0, 0, None);
+        let (mut lifted, mut put_down, mut gone) = (0, 0, None);
         for square in squares {
             match self.position.board().piece_at(square) {
                 Some(piece) if piece.color == replier => lifted += 1,
-                Some(_) if taken.is_some() || !taking => return false,
-                Some(_) => taken = Some(square),
+                Some(_) if gone.is_some() => return false,
+                Some(_) => gone = Some(square),
                 None => {}
             }
             match placement.piece_at(square) {
@@ -114,15 +113,18 @@ impl Node {
                 None => {}
             }
         }
-        // The man that has just moved is in its owner's hand again, unless it can be captured.
         let moved = self.by.map(Move::to);
-        let captured = |victim| {
-            moved != Some(victim)
-                || self
-                    .captors(victim)
-                    .any(|from| lifted == 0 || placement.piece_at(from).is_none())
+        let allowed = |gone| match missing {
+            Missing::Nobody => false,
+            // The man that has just moved is in its owner's hand again, unless it can be captured.
+            Missing::Captured => {
+                let mut captors = self.captors(gone);
+                moved != Some(gone)
+                    || captors.any(|from| lifted == 0 || placement.piece_at(from).is_none())
+            }
+            Missing::Lifted => moved == Some(gone),
         };
-        put_down <= lifted && squares.count() <= MAX_SQUARES_IN_HAND && taken.is_none_or(captured)
+        put_down <= lifted && squares.count() <= MAX_SQUARES_IN_HAND && gone.is_none_or(allowed)
     }
 
     /// The squares of the men that may take on `square`.
@@ -145,6 +147,17 @@ impl Node {
             position.legal_moves().iter().map(|m| (key.after(turn, m), *m)).collect()
         })
     }
+}
+
+/// Which man of the side that has moved may be off the board while the other side replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// None.
+    Nobody,
+    /// One that is being captured, or that is lifted already for the move after the reply.
+    Captured,
+    /// The one that has just moved: its owner has lifted it again.
+    Lifted,
 }
 
 /// The square of the man that `m` captures.
