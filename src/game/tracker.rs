@@ -23,7 +23,7 @@ use shakmaty::{Color, Square};
 use super::{
     clock::{self, ClockReading, ClockSignal, ClockView},
     ending::{self, EndReason},
-    event::{Event, Phase},
+    event::{Event, Phase, Ply},
     observation::{Observation, Seat},
     orientation::Orientation,
     placement::{Key, Placement},
@@ -65,6 +65,8 @@ pub struct Tracker {
     emptied_at: [Timestamp; 64],
     /// When men of White and of Black were last lifted or put down.
     moved_at: (Timestamp, Timestamp),
+    /// A king's made move that its step to the centre replaced, and its index.
+    before_step: Option<(usize, Ply)>,
     /// Presses in a row for which no move was found.
     missed: usize,
     /// Reports may be missing: longer lines may explain the placement.
@@ -112,6 +114,7 @@ impl Tracker {
             pending: None,
             emptied_at: [Timestamp::ZERO; 64],
             moved_at: (Timestamp::ZERO, Timestamp::ZERO),
+            before_step: None,
             missed: 0,
             gap: false,
             timers: Timers::default(),

@@ -184,7 +184,20 @@ impl Tracker {
             return;
         }
         let plies = plies.split_off(same);
+        self.note_step(base + same, &plies);
         self.emit(Event::Plies { from: base + same, plies, cause });
+    }
+
+    /// Keeps a made move of a king that a step of the same king to the centre replaces: if the step
+    /// turns out to be a signal, the move stands again.
+    fn note_step(&mut self, from: usize, plies: &[Ply]) {
+        let old = self.state.plies().get(from).filter(|ply| !ply.completed);
+        if let (Some(old), Some(new)) = (old, plies.first())
+            && ending::is_king_step_to_centre(&new.m)
+            && old.m.from() == new.m.from()
+        {
+            self.before_step = Some((from, old.clone()));
+        }
     }
 
     /// Whether a king's last step was made to signal: it is not completed, the king has not been
@@ -209,7 +222,13 @@ impl Tracker {
         }
         let steps = self.state.plies().iter().rev();
         let steps = steps.take_while(|ply| self.is_half_a_signal(ply)).count();
-        self.withdraw_to(self.state.plies().len() - steps, Cause::Signalled);
+        let from = self.state.plies().len() - steps;
+        match self.before_step.take().filter(|(n, _)| steps > 0 && *n == from) {
+            Some((_, ply)) => {
+                self.emit(Event::Plies { from, plies: vec![ply], cause: Cause::Signalled });
+            }
+            None => self.withdraw_to(from, Cause::Signalled),
+        }
         self.end(result, ending::EndReason::Signalled);
     }
 }
