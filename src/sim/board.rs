@@ -3,54 +3,35 @@
 //! The board is a state machine without time of its own: acts and bytes go in with the time they happen,
 //! bytes come out, and [`VirtualBoard::poll_timeout`] says when it wants to be woken. All of it is
 //! seen the way a real board sees it, that is late and one field at a time.
+//!
+//! A board that was switched on is in bus mode. The first command of single-board mode takes it out of
+//! there, which is why one board alone on a line never needs to know.
 
+mod bus;
+mod connector;
 mod identity;
 mod line;
 mod memory;
 mod sensor;
+mod single;
 mod socket;
 
-pub use identity::BoardSettings;
+pub use connector::{Connector, code_of};
+pub use identity::{BoardSettings, Generation};
 
 use std::time::Duration;
 
-use dgt_protocol::{Command, CommandReader, Dump, Field, Message, PieceCode, Side};
-use shakmaty::{Board, Color, Piece, Role, Square};
+use dgt_protocol::{Field, HostCommand, HostReader, PieceCode, Side};
+use shakmaty::{Board, Color, Piece, Square};
 
-use self::{line::Line, memory::Memory, sensor::Sensors, socket::Socket};
+use self::{bus::BusSide, line::Line, memory::Memory, sensor::Sensors, socket::Socket};
 use crate::sim::{clock::VirtualClock, hand::script::Action, random::Random};
 
-/// At which hand of White the board's connector lies; this decides what the board calls field 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Connector {
-    /// At White's left hand, the normal way: field 0 is a8.
-    #[default]
-    LeftOfWhite,
-    /// At White's right hand: field 0 is h1.
-    RightOfWhite,
-}
-
-impl Connector {
-    /// The field under a square.
-    pub fn field(self, sq: Square) -> Field {
-        match self {
-            Self::LeftOfWhite => field_under(sq),
-            Self::RightOfWhite => field_under(sq).turned(),
-        }
-    }
-
-    /// The side of a clock that stands at the connector's end of the board, for this player.
-    pub fn clock_side(self, color: Color) -> Side {
-        match (self, color) {
-            (Self::LeftOfWhite, Color::White) | (Self::RightOfWhite, Color::Black) => Side::Left,
-            _ => Side::Right,
-        }
-    }
-}
-
-/// What the board reports without being asked.
+/// What the board listens to, and what it reports without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
+    /// Nothing; it answers commands of a bus.
+    Bus,
     /// Nothing.
     Idle,
     /// Fields, and the clock at least once a second.
@@ -71,7 +52,10 @@ pub struct VirtualBoard {
     random: Random,
     mode: Mode,
     plugged: bool,
-    reader: CommandReader,
+    /// The board restarts and is deaf and blind until then.
+    asleep_until: Option<Duration>,
+    reader: HostReader,
+    bus: BusSide,
     sensors: Sensors,
     socket: Socket,
     memory: Memory,
@@ -84,12 +68,14 @@ impl VirtualBoard {
     pub fn new(settings: BoardSettings, now: Duration) -> Self {
         let mut board = Self {
             random: Random::new(settings.seed),
-            mode: Mode::Idle,
+            mode: Mode::Bus,
             plugged: true,
-            reader: CommandReader::new(),
+            asleep_until: None,
+            reader: HostReader::new(),
+            bus: BusSide::new(&settings),
             sensors: Sensors::new(settings.scan),
             socket: Socket::new(settings.clock_poll),
-            memory: Memory::default(),
+            memory: Memory::new(settings.generation != Generation::First),
             line: Line::default(),
             lost: 0,
             settings,
@@ -180,14 +166,21 @@ impl VirtualBoard {
     /// Takes bytes from the host.
     pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         self.advance(now);
-        if !self.plugged {
+        if !self.plugged || self.asleep_until.is_some() {
             return;
         }
         self.reader.push(bytes);
         // A board ignores what it does not understand.
         while let Some(result) = self.reader.next() {
-            if let Ok(command) = result {
-                self.obey(now, &command);
+            match result {
+                Ok(HostCommand::Single(command)) => {
+                    if self.mode == Mode::Bus {
+                        self.mode = Mode::Idle;
+                    }
+                    self.obey(now, &command);
+                }
+                Ok(HostCommand::Bus(command)) => self.hear(now, command),
+                Err(_) => {}
             }
         }
     }
@@ -195,6 +188,13 @@ impl VirtualBoard {
     /// Does everything that is due.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.advance(now);
+    }
+
+    /// The next bytes that go out on the line, and when the first of them does.
+    ///
+    /// On a line that is shared they are taken as soon as they are said, and meet there.
+    pub(super) fn poll_speech(&mut self) -> Option<(Duration, Vec<u8>)> {
+        self.line.take()
     }
 
     /// The next bytes that have come down the line, at most as many as an adapter hands on at once.
@@ -207,7 +207,7 @@ impl VirtualBoard {
         if !self.plugged {
             return None;
         }
-        [self.next_look(), self.line.next()].into_iter().flatten().min()
+        [self.next_act(), self.line.next()].into_iter().flatten().min()
     }
 
     /// The side of the clock this player presses.
@@ -216,9 +216,14 @@ impl VirtualBoard {
         self.settings.connector.clock_side(color)
     }
 
-    fn next_look(&self) -> Option<Duration> {
+    /// When the board does something of its own accord.
+    fn next_act(&self) -> Option<Duration> {
+        if self.asleep_until.is_some() {
+            return self.asleep_until;
+        }
         let clock = self.socket.next_look(self.mode == Mode::Update);
-        [self.sensors.next(), clock].into_iter().flatten().min()
+        let speech = self.bus.next(self.line.busy_until());
+        [self.sensors.next(), clock, speech].into_iter().flatten().min()
     }
 
     /// Looks at fields and clock in the order of time, then lets the line run.
@@ -226,84 +231,26 @@ impl VirtualBoard {
         if !self.plugged {
             return;
         }
-        while let Some(at) = self.next_look().filter(|&at| at <= now) {
+        while let Some(at) = self.next_act().filter(|&at| at <= now) {
+            if self.asleep_until.take().is_some() {
+                self.power_up(at);
+                continue;
+            }
             if let Some((field, code)) = self.sensors.look(at) {
                 self.notice(at, field, code);
             }
             self.read_clock(at);
+            self.speak(at);
         }
         self.line.run(now);
     }
 
-    fn notice(&mut self, at: Duration, field: Field, code: PieceCode) {
-        self.memory.change(field, code);
-        if self.mode == Mode::Idle {
-            return;
-        }
-        if self.random.chance(self.settings.lost_per_mille) {
-            self.lost += 1;
-            return;
-        }
-        self.send(at, &Message::FieldUpdate { field, code });
-    }
-
-    fn read_clock(&mut self, at: Duration) {
-        let always = self.mode == Mode::Update;
-        if !matches!(self.mode, Mode::Update | Mode::UpdateNice) {
-            return self.socket.forget(at);
-        }
-        for message in self.socket.look(at, always) {
-            self.send(at, &Message::Clock(message));
-        }
-    }
-
-    fn obey(&mut self, now: Duration, command: &Command) {
-        match command {
-            Command::Reset | Command::ToBusMode => self.mode = Mode::Idle,
-            Command::Update => self.enter(now, Mode::Update),
-            Command::UpdateBoard => self.enter(now, Mode::UpdateBoard),
-            Command::UpdateNice => self.enter(now, Mode::UpdateNice),
-            Command::ReadBoard => {
-                let dump = Message::Dump(Dump::new(self.sensors.seen()));
-                self.send(now + DUMP_DELAY, &dump);
-            }
-            Command::ReadClock => {
-                let times = self.socket.reading(now);
-                self.send(now, &Message::Clock(times));
-            }
-            Command::ReadMemory => {
-                let memory = Message::Memory(self.memory.read_out());
-                self.send(now, &memory);
-            }
-            Command::Leds(_) => {}
-            Command::ToClock(command) => {
-                if matches!(self.mode, Mode::Update | Mode::UpdateNice) {
-                    self.socket.obey(now, command);
-                }
-            }
-            _ => {
-                if let Some(answer) = self.settings.answer(command) {
-                    self.send(now, &answer);
-                }
-            }
-        }
-    }
-
-    fn enter(&mut self, now: Duration, mode: Mode) {
-        self.mode = mode;
-        self.socket.tell_again(now);
-    }
-
-    fn send(&mut self, from: Duration, message: &Message) {
-        let mut bytes = Vec::new();
-        message.encode(&mut bytes);
-        self.line.send(from, &bytes);
-    }
-
     /// The board finds out what stands on it and waits for its host.
     fn power_up(&mut self, now: Duration) {
-        self.mode = Mode::Idle;
-        self.reader = CommandReader::new();
+        self.mode = Mode::Bus;
+        self.asleep_until = None;
+        self.reader = HostReader::new();
+        self.bus.forget();
         self.line.cut();
         self.sensors.see_everything();
         self.memory.power_up(&self.sensors.seen());
@@ -322,29 +269,6 @@ impl VirtualBoard {
         }
     }
 }
-
-/// The code of a man.
-pub fn code_of(piece: Piece) -> PieceCode {
-    let (white, black) = match piece.role {
-        Role::Pawn => (PieceCode::WhitePawn, PieceCode::BlackPawn),
-        Role::Knight => (PieceCode::WhiteKnight, PieceCode::BlackKnight),
-        Role::Bishop => (PieceCode::WhiteBishop, PieceCode::BlackBishop),
-        Role::Rook => (PieceCode::WhiteRook, PieceCode::BlackRook),
-        Role::Queen => (PieceCode::WhiteQueen, PieceCode::BlackQueen),
-        Role::King => (PieceCode::WhiteKing, PieceCode::BlackKing),
-    };
-    piece.color.fold_wb(white, black)
-}
-
-/// The field of a square in normal use, counted from a8 in reading order.
-fn field_under(sq: Square) -> Field {
-    let number = (7 - u8::from(sq.rank())) * 8 + u8::from(sq.file());
-    Field::new(number).expect("a number below 64")
-}
-
-/// From a request to the first byte of the dump: with its time on the line a little over a tenth of a
-/// second, as hosts have measured.
-const DUMP_DELAY: Duration = Duration::from_millis(34);
 
 #[cfg(test)]
 mod tests;

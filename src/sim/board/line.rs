@@ -30,6 +30,17 @@ impl Line {
         self.under_way.front().map(|&(at, _)| at)
     }
 
+    /// When the last byte will be out.
+    pub(super) fn busy_until(&self) -> Duration {
+        self.free_at
+    }
+
+    /// Takes the next run and the time it begins, before it has been under way.
+    pub(super) fn take(&mut self) -> Option<(Duration, Vec<u8>)> {
+        let (at, run) = self.under_way.pop_front()?;
+        Some((at - BYTE * run.len() as u32, run))
+    }
+
     /// Lets time pass.
     pub(super) fn run(&mut self, now: Duration) {
         while let Some((_, run)) = self.under_way.pop_front_if(|(at, _)| *at <= now) {
@@ -49,9 +60,9 @@ impl Line {
 }
 
 /// Eight bits, a start bit and a stop bit at 9600 baud.
-const BYTE: Duration = Duration::from_nanos(1_041_667);
+pub(in crate::sim) const BYTE: Duration = Duration::from_nanos(1_041_667);
 /// About what arrives within the 16 ms that adapters wait before they hand bytes on.
-const RUN: usize = 16;
+pub(in crate::sim) const RUN: usize = 16;
 const MOST_RUNS: usize = 4096;
 
 #[cfg(test)]

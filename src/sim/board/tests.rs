@@ -1,10 +1,11 @@
 //! Boards as their hosts see them.
 
 use dgt_protocol::{
-    AckMeaning, Battery, ClockCommand, ClockMessage, Deframer, LongSerialNumber, Text,
+    AckMeaning, Battery, ClockCommand, ClockMessage, Command, Deframer, LongSerialNumber, Message,
+    Text,
 };
 use proptest::prelude::*;
-use shakmaty::{Chess, Position};
+use shakmaty::{Chess, Position, Role};
 
 use super::*;
 use crate::sim::time_control::TimeControl;
