@@ -7,13 +7,16 @@
 //! - [`hand`] turns it into a script of lifts, placings and presses, made the way people make them;
 //! - [`clock`] and [`board`] are the machines the hands touch: a digital clock, and a board whose
 //!   sensors are scanned field by field and which speaks the protocol over a slow line;
-//! - [`performance`] carries a script out on a board, event by event;
+//! - [`performance`] carries a script out on a board, event by event, and [`bus`] does so on several
+//!   boards that share a line; to a host both are a [`device`];
 //! - [`capture`] writes down what a host on the other end of the line would have seen, and
 //!   [`pty`] lets a real host see it.
 
 pub mod board;
+pub mod bus;
 pub mod capture;
 pub mod clock;
+pub mod device;
 pub mod hand;
 pub mod performance;
 pub mod pgn;

@@ -18,6 +18,7 @@ mod socket;
 
 pub use connector::{Connector, code_of};
 pub use identity::{BoardSettings, Generation};
+pub(in crate::sim) use line::{BYTE, RUN};
 
 use std::time::Duration;
 

@@ -7,12 +7,13 @@ use shakmaty::Position;
 
 use crate::sim::{
     board::{BoardSettings, VirtualBoard},
+    device::{Cable, Device},
     hand::{
         self,
         preset::Preset,
         script::{GameTruth, Script},
     },
-    performance::{Cable, Performance},
+    performance::Performance,
     random::Random,
     score::Score,
 };

@@ -7,17 +7,9 @@ use shakmaty::{Board, Color};
 use crate::sim::{
     board::VirtualBoard,
     clock::VirtualClock,
+    device::{Cable, Device},
     hand::script::{Action, Script, Step},
 };
-
-/// What happened to the cable between board and host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cable {
-    /// It was pulled out.
-    Pulled,
-    /// It was put back; the board is idle until the host speaks to it.
-    Back,
-}
 
 /// A board, and the hands that still have something to do on it.
 ///
@@ -28,6 +20,7 @@ pub struct Performance {
     board: VirtualBoard,
     steps: VecDeque<Step>,
     cable: VecDeque<Cable>,
+    silent: bool,
 }
 
 impl Performance {
@@ -43,7 +36,12 @@ impl Performance {
             let clock = VirtualClock::new(control, white, Duration::ZERO);
             board.plug_clock(Duration::ZERO, Some(clock));
         }
-        Self { board, steps: script.steps.iter().cloned().collect(), cable: VecDeque::new() }
+        Self {
+            board,
+            steps: script.steps.iter().cloned().collect(),
+            cable: VecDeque::new(),
+            silent: false,
+        }
     }
 
     /// The board.
@@ -56,14 +54,28 @@ impl Performance {
         self.steps.is_empty()
     }
 
-    /// Takes bytes from the host.
-    pub fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
+    /// The next bytes that go out on a line that is shared, and when the first of them does.
+    pub(in crate::sim) fn poll_speech(&mut self) -> Option<(Duration, Vec<u8>)> {
+        self.board.poll_speech()
+    }
+}
+
+/// A board that nobody touches.
+impl From<VirtualBoard> for Performance {
+    fn from(board: VirtualBoard) -> Self {
+        Self { board, steps: VecDeque::new(), cable: VecDeque::new(), silent: false }
+    }
+}
+
+impl Device for Performance {
+    fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
         self.handle_timeout(now);
-        self.board.handle_bytes(now, bytes);
+        if !self.silent {
+            self.board.handle_bytes(now, bytes);
+        }
     }
 
-    /// Carries out everything that is due.
-    pub fn handle_timeout(&mut self, now: Duration) {
+    fn handle_timeout(&mut self, now: Duration) {
         while let Some(step) = self.steps.pop_front_if(|step| step.at <= now) {
             self.board.perform(step.at, &step.action);
             match step.action {
@@ -73,21 +85,38 @@ impl Performance {
             }
         }
         self.board.handle_timeout(now);
+        if self.silent {
+            while self.board.poll_transmit().is_some() {}
+        }
     }
 
-    /// The next bytes that have come down the line.
-    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+    fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.board.poll_transmit()
     }
 
-    /// What happened to the cable. Bytes still to be polled came before.
-    pub fn poll_cable(&mut self) -> Option<Cable> {
+    fn poll_cable(&mut self) -> Option<Cable> {
         self.cable.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
-    pub fn poll_timeout(&self) -> Option<Duration> {
+    fn poll_timeout(&self) -> Option<Duration> {
         let act = self.steps.front().map(|step| step.at);
         [act, self.board.poll_timeout()].into_iter().flatten().min()
+    }
+
+    /// The board has its power from the cable.
+    fn handle_cable(&mut self, now: Duration, cable: Cable) {
+        self.handle_timeout(now);
+        let action = match cable {
+            Cable::Pulled => Action::Unplug,
+            Cable::Back => Action::Replug,
+        };
+        self.board.perform(now, &action);
+    }
+
+    fn set_silent(&mut self, now: Duration, number: usize, silent: bool) {
+        self.handle_timeout(now);
+        if number == 1 {
+            self.silent = silent;
+        }
     }
 }

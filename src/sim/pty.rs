@@ -1,4 +1,4 @@
-//! A virtual board behind a pseudo-terminal, so that a real host can open it like a serial port.
+//! Virtual hardware behind a pseudo-terminal, so that a real host can open it like a serial port.
 
 use std::{
     ffi::OsString,
@@ -21,9 +21,9 @@ use rustix::{
 use tokio::{io::unix::AsyncFd, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::sim::performance::{Cable, Performance};
+use crate::sim::device::{Cable, Device};
 
-/// Where and how fast a performance is given.
+/// Where and how fast a device runs.
 #[derive(Clone, Debug)]
 pub struct PtySettings {
     /// A symbolic link that always leads to the board, also after its cable was pulled and put back.
@@ -35,9 +35,9 @@ pub struct PtySettings {
     pub until: Option<Duration>,
 }
 
-/// Gives a performance on a pseudo-terminal until it is cancelled or its time is over.
+/// Runs a device on a pseudo-terminal until it is cancelled or its time is over.
 ///
-/// `now` is the time since the performance began, by the caller's clock; it must not run backwards.
+/// `now` is the time since the beginning, by the caller's clock; it must not run backwards.
 /// `opened` hears the path of the terminal whenever a new one is there: in the beginning, and each time
 /// the cable is put back. Pulling the cable closes the terminal and takes the link away.
 ///
@@ -47,7 +47,7 @@ pub struct PtySettings {
 ///
 /// If the speed is out of range, no pseudo-terminal can be had, or the link cannot be made.
 pub async fn perform(
-    performance: &mut Performance,
+    device: &mut impl Device,
     settings: &PtySettings,
     now: impl Fn() -> Duration,
     mut opened: impl FnMut(&Path),
@@ -65,12 +65,12 @@ pub async fn perform(
     let mut buffer = [0; 256];
     loop {
         let time = now().mul_f64(settings.speed);
-        performance.handle_timeout(time);
-        while let Some(bytes) = performance.poll_transmit() {
+        device.handle_timeout(time);
+        while let Some(bytes) = device.poll_transmit() {
             let taken = socket.as_ref().map_or(0, |pty| pty.write(&bytes));
             lost += (bytes.len() - taken) as u64;
         }
-        while let Some(cable) = performance.poll_cable() {
+        while let Some(cable) = device.poll_cable() {
             // The old terminal goes first, or the new one could not have its place.
             socket = None;
             if cable == Cable::Back {
@@ -82,7 +82,7 @@ pub async fn perform(
         if settings.until.is_some_and(|until| time >= until) {
             return Ok(lost);
         }
-        let wake = [performance.poll_timeout(), settings.until].into_iter().flatten().min();
+        let wake = [device.poll_timeout(), settings.until].into_iter().flatten().min();
         let wait = wake.map_or(LONGEST_WAIT, |wake| {
             wake.saturating_sub(time).div_f64(settings.speed).min(LONGEST_WAIT)
         });
@@ -91,7 +91,7 @@ pub async fn perform(
             () = sleep(wait) => {}
             read = read(socket.as_mut(), &mut buffer) => {
                 let time = now().mul_f64(settings.speed);
-                performance.handle_bytes(time, &buffer[..read?]);
+                device.handle_bytes(time, &buffer[..read?]);
             }
         }
     }

@@ -15,6 +15,7 @@ use super::*;
 use crate::sim::{
     board::{BoardSettings, VirtualBoard},
     hand::script::{Action, Script, Step},
+    performance::Performance,
 };
 
 fn script(steps: &[(u64, Action)]) -> Performance {

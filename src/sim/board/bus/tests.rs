@@ -1,8 +1,6 @@
 //! A board that is alone on a bus.
 
-use dgt_protocol::{
-    BusDeframer, ClockMessage, Command, Deframer, Fault, Field, Log, PieceCode, Side,
-};
+use dgt_protocol::{BusDeframer, ClockMessage, Deframer, Fault, Field, Log, PieceCode, Side};
 use proptest::prelude::*;
 use shakmaty::{Board, Chess, Position, Square};
 
