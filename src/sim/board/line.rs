@@ -38,7 +38,7 @@ impl Line {
     /// Takes the next run and the time it begins, before it has been under way.
     pub(super) fn take(&mut self) -> Option<(Duration, Vec<u8>)> {
         let (at, run) = self.under_way.pop_front()?;
-        Some((at - BYTE * run.len() as u32, run))
+        Some((at.saturating_sub(BYTE * run.len() as u32), run))
     }
 
     /// Lets time pass.

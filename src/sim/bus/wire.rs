@@ -31,10 +31,8 @@ impl Spoken {
 
     /// The level this speaker alone would give the line.
     fn level(self, at: Duration) -> bool {
-        if at < self.start || at >= self.end() {
-            return true;
-        }
-        match (at - self.start).as_nanos() / BIT.as_nanos() {
+        let Some(since) = at.checked_sub(self.start) else { return true };
+        match since.as_nanos() / BIT.as_nanos() {
             0 => false,
             bit @ 1..=8 => self.byte >> (bit - 1) & 1 == 1,
             _ => true,
