@@ -8,7 +8,7 @@
 //! - [`clock`] and [`board`] are the machines the hands touch: a digital clock, and a board whose
 //!   sensors are scanned field by field and which speaks the protocol over a slow line;
 //! - [`performance`] carries a script out on a board, event by event, and [`bus`] does so on several
-//!   boards that share a line; to a host both are a [`device`];
+//!   boards that share a line; to a host both are a [`device`], which [`faults`] can spoil;
 //! - [`capture`] writes down what a host on the other end of the line would have seen, and
 //!   [`pty`] lets a real host see it.
 
@@ -17,6 +17,7 @@ pub mod bus;
 pub mod capture;
 pub mod clock;
 pub mod device;
+pub mod faults;
 pub mod hand;
 pub mod performance;
 pub mod pgn;

@@ -75,13 +75,13 @@ impl VirtualBus {
         while let Some(at) = self.next().filter(|&at| at <= now) {
             // What has arrived at the host by now cannot be changed by what happens now.
             self.wire.run(at);
-            self.act(at, |member| {
+            self.act(at, |_, member| {
                 if member.due.is_some_and(|due| due <= at) {
                     member.performance.handle_timeout(at);
                 }
             });
             if let Some((_, bytes)) = self.under_way.pop_front_if(|(heard, _)| *heard <= at) {
-                self.act(at, |member| {
+                self.act(at, |_, member| {
                     if !member.silent {
                         member.performance.handle_bytes(at, &bytes);
                     }
@@ -91,9 +91,9 @@ impl VirtualBus {
     }
 
     /// Does something to every board, and lets those speak that have something to say.
-    fn act(&mut self, now: Duration, mut act: impl FnMut(&mut Member)) {
+    fn act(&mut self, now: Duration, mut act: impl FnMut(usize, &mut Member)) {
         for (number, member) in self.members.iter_mut().enumerate() {
-            act(member);
+            act(number, member);
             while let Some((from, bytes)) = member.performance.poll_speech() {
                 if !member.silent {
                     self.wire.speak(number, from, &bytes);
@@ -144,6 +144,18 @@ impl Device for VirtualBus {
             self.under_way.clear();
             self.host_free_at = now;
             self.wire.cut_all(now);
+        }
+    }
+
+    fn handle_plug(&mut self, now: Duration, number: usize, cable: Cable) {
+        self.advance(now);
+        self.act(now, |index, member| {
+            if index + 1 == number {
+                member.performance.handle_cable(now, cable);
+            }
+        });
+        if cable == Cable::Pulled {
+            self.wire.cut(now, number.wrapping_sub(1));
         }
     }
 

@@ -26,6 +26,10 @@ pub trait Device {
     /// Somebody pulls the cable out of the host, or puts it back.
     fn handle_cable(&mut self, now: Duration, cable: Cable);
 
+    /// Somebody pulls the plug out of board `number`, counted from 1, or puts it back; the board has no
+    /// power meanwhile. Nothing happens if there is no such board.
+    fn handle_plug(&mut self, now: Duration, number: usize, cable: Cable);
+
     /// From now on board `number`, counted from 1, neither hears nor says anything, or does so again.
     /// What happens on it is remembered in it all the same. Nothing happens if there is no such board.
     fn set_silent(&mut self, now: Duration, number: usize, silent: bool);

@@ -113,6 +113,13 @@ impl Device for Performance {
         self.board.perform(now, &action);
     }
 
+    fn handle_plug(&mut self, now: Duration, number: usize, cable: Cable) {
+        if number == 1 {
+            self.handle_cable(now, cable);
+            self.cable.push_back(cable);
+        }
+    }
+
     fn set_silent(&mut self, now: Duration, number: usize, silent: bool) {
         self.handle_timeout(now);
         if number == 1 {
