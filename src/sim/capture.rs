@@ -1,13 +1,19 @@
 //! What a host sees of a game: the bytes of both directions with their times.
 
+mod host;
+
 use std::time::Duration;
 
-use dgt_protocol::Command;
+use dgt_protocol::{Address, BusSettings};
 use shakmaty::Position;
+
+use self::host::{BusHost, Host, SingleHost};
 
 use crate::sim::{
     board::{BoardSettings, VirtualBoard},
+    bus::VirtualBus,
     device::{Cable, Device},
+    faults::{FaultSpec, Faulty},
     hand::{
         self,
         preset::Preset,
@@ -51,50 +57,114 @@ pub struct Simulation {
     pub games: Vec<GameTruth>,
 }
 
-/// Plays these games on an ordinary board, White with the connector at the left hand.
-pub fn simulate(scores: &[Score], preset: &Preset, seed: u64) -> Simulation {
-    simulate_on(BoardSettings::new(SERIAL), scores, preset, seed)
+/// A simulated session at a bus.
+#[derive(Clone, Debug)]
+pub struct BusSimulation {
+    /// What the host saw and said.
+    pub lines: Vec<CaptureLine>,
+    /// What really happened, board by board.
+    pub boards: Vec<BoardTruth>,
 }
 
-/// Plays these games on this board. Which reports get lost follows from the preset and the seed.
+/// What really happened on one board of a bus.
+#[derive(Clone, Debug)]
+pub struct BoardTruth {
+    /// The board.
+    pub address: Address,
+    /// The games that were played on it.
+    pub games: Vec<GameTruth>,
+}
+
+/// Plays these games on an ordinary board, White with the connector at the left hand.
+pub fn simulate(scores: &[Score], preset: &Preset, seed: u64) -> Simulation {
+    simulate_on(BoardSettings::new(SERIAL), &FaultSpec::default(), scores, preset, seed)
+}
+
+/// Plays these games on this board behind a cable with these faults. Which reports get lost follows
+/// from the preset and the seed.
 pub fn simulate_on(
-    mut settings: BoardSettings,
+    settings: BoardSettings,
+    faults: &FaultSpec,
     scores: &[Score],
     preset: &Preset,
     seed: u64,
 ) -> Simulation {
-    let script = hand::play(scores, preset, seed);
-    let Some(first) = scores.first() else {
+    let Some((performance, script)) = perform(settings, scores, preset, seed) else {
         return Simulation { lines: Vec::new(), games: Vec::new() };
     };
-    settings.lost_per_mille = preset.wire.lost_per_mille;
-    settings.seed = Random::new(seed).branch(LOSSES).word();
-    let board = VirtualBoard::new(settings, Duration::ZERO);
-    let performance = Performance::new(board, first.start().board(), &script);
-    let mut lines = record(performance, script.end, preset.wire.dump_every);
-    lines.extend(marks(&script));
+    let mut host = SingleHost::new(preset.wire.dump_every);
+    let mut lines = record(&mut Faulty::new(performance, faults, seed), &mut host, script.end);
+    lines.extend(marks(&script, ""));
     lines.sort_by_key(|line| line.t_ms);
     Simulation { lines, games: script.games }
 }
 
-/// Lets a script run to its end in front of a host that writes down everything.
-fn record(
-    mut performance: Performance,
-    end: Duration,
-    dump_every: Option<Duration>,
-) -> Vec<CaptureLine> {
+/// Plays on as many boards of a bus as there are lists of games, all at once, with these faults of the
+/// cable to the host and of the boards. Boards that have nothing to play are not there; more than
+/// [`MOST_BOARDS`] are not put on one line.
+pub fn simulate_bus(
+    games: &[Vec<Score>],
+    faults: &FaultSpec,
+    preset: &Preset,
+    seed: u64,
+) -> BusSimulation {
+    let mut performances = Vec::new();
+    let mut boards = Vec::new();
+    let mut remarks = Vec::new();
+    let mut end = Duration::ZERO;
+    for (number, scores) in (0_u16..).zip(games.iter().take(MOST_BOARDS)) {
+        let settings = BoardSettings::new(u32::from(FIRST_ON_BUS + number));
+        let seed = Random::new(seed).branch(u64::from(number)).word();
+        let Some(address) = Address::new(FIRST_ON_BUS + number) else { continue };
+        let Some((performance, script)) = perform(settings, scores, preset, seed) else { continue };
+        remarks.extend(marks(&script, &format!("board {address}, ")));
+        end = end.max(script.end);
+        performances.push(performance);
+        boards.push(BoardTruth { address, games: script.games });
+    }
+    if boards.is_empty() {
+        return BusSimulation { lines: Vec::new(), boards };
+    }
+    let expected = boards.iter().map(|board| board.address).collect();
+    let mut settings = BusSettings { expected, ..BusSettings::default() };
+    if let Some(every) = preset.wire.dump_every {
+        settings.dump_period = every;
+    }
+    let mut bus = Faulty::new(VirtualBus::new(performances), faults, seed);
+    let mut lines = record(&mut bus, &mut BusHost::new(settings), end);
+    lines.extend(remarks);
+    lines.sort_by_key(|line| line.t_ms);
+    BusSimulation { lines, boards }
+}
+
+/// A board on which these games are about to be played, if there are any.
+fn perform(
+    mut settings: BoardSettings,
+    scores: &[Score],
+    preset: &Preset,
+    seed: u64,
+) -> Option<(Performance, Script)> {
+    let first = scores.first()?;
+    let script = hand::play(scores, preset, seed);
+    settings.lost_per_mille = preset.wire.lost_per_mille;
+    settings.seed = Random::new(seed).branch(LOSSES).word();
+    let board = VirtualBoard::new(settings, Duration::ZERO);
+    Some((Performance::new(board, first.start().board(), &script), script))
+}
+
+/// Lets a device run up to this time in front of a host, and writes down everything.
+fn record(device: &mut impl Device, host: &mut impl Host, end: Duration) -> Vec<CaptureLine> {
     let mut lines = Vec::new();
-    let mut host = Host { due: Vec::new(), dump_every, connected: true };
-    host.greet(Duration::ZERO);
     loop {
-        let next = [performance.poll_timeout(), host.next()].into_iter().flatten().min();
+        let next = [device.poll_timeout(), host.next()].into_iter().flatten().min();
         let Some(now) = next.filter(|&next| next <= end) else { return lines };
         let line = |entry| CaptureLine { t_ms: now.as_millis() as u64, entry };
-        performance.handle_timeout(now);
-        while let Some(bytes) = performance.poll_transmit() {
+        device.handle_timeout(now);
+        while let Some(bytes) = device.poll_transmit() {
+            host.handle_bytes(now, &bytes);
             lines.push(line(CaptureEntry::Received(bytes)));
         }
-        while let Some(cable) = performance.poll_cable() {
+        while let Some(cable) = device.poll_cable() {
             lines.push(line(match cable {
                 Cable::Pulled => CaptureEntry::LineDown,
                 Cable::Back => CaptureEntry::LineUp,
@@ -102,73 +172,36 @@ fn record(
             host.handle_cable(now, cable);
         }
         while let Some(bytes) = host.say(now) {
-            performance.handle_bytes(now, &bytes);
+            device.handle_bytes(now, &bytes);
             lines.push(line(CaptureEntry::Sent(bytes)));
         }
     }
 }
 
-/// A host that wants updates, asks for the board when it begins, and again from time to time.
-struct Host {
-    /// What to say next; at most two things at a time.
-    due: Vec<(Duration, Command)>,
-    dump_every: Option<Duration>,
-    connected: bool,
-}
-
-impl Host {
-    fn greet(&mut self, now: Duration) {
-        self.due = vec![(now, Command::UpdateNice), (now + BETWEEN_COMMANDS, Command::ReadBoard)];
-    }
-
-    fn handle_cable(&mut self, now: Duration, cable: Cable) {
-        self.connected = cable == Cable::Back;
-        self.due.clear();
-        if self.connected {
-            self.greet(now + BEFORE_GREETING);
-        }
-    }
-
-    fn next(&self) -> Option<Duration> {
-        self.due.first().map(|&(at, _)| at)
-    }
-
-    fn say(&mut self, now: Duration) -> Option<Vec<u8>> {
-        let due = self.due.first().is_some_and(|&(at, _)| at <= now);
-        let (_, command) = due.then(|| self.due.remove(0))?;
-        if let Some(every) = self.dump_every.filter(|_| command == Command::ReadBoard) {
-            self.due.push((now + every, Command::ReadBoard));
-        }
-        let mut bytes = Vec::new();
-        command.encode(&mut bytes);
-        Some(bytes)
-    }
-}
-
-fn marks(script: &Script) -> Vec<CaptureLine> {
+fn marks(script: &Script, board: &str) -> Vec<CaptureLine> {
     let mut marks = Vec::new();
     for (game, number) in script.games.iter().zip(1..) {
         let mut mark = |at: Duration, text: String| {
             let entry = CaptureEntry::Mark(text);
             marks.push(CaptureLine { t_ms: at.as_millis() as u64, entry });
         };
-        mark(game.ready, format!("game {number}: the men are set up"));
+        mark(game.ready, format!("{board}game {number}: the men are set up"));
         if let Some(started) = game.started {
-            mark(started, format!("game {number}: the clock is started"));
+            mark(started, format!("{board}game {number}: the clock is started"));
         }
-        mark(game.over, format!("game {number}: the players are done"));
+        mark(game.over, format!("{board}game {number}: the players are done"));
     }
     marks
 }
 
-/// The serial number of the ordinary board.
-const SERIAL: u32 = 1025;
+/// As many boards as a host can be expected to serve on one line.
+pub const MOST_BOARDS: usize = 64;
+/// The serial number of an ordinary board.
+pub const SERIAL: u32 = 1025;
+/// The first board of a bus; the others follow.
+pub const FIRST_ON_BUS: u16 = 1001;
 /// Sets the losses of reports apart from what the hands do.
 const LOSSES: u64 = 0x1055;
-/// Hosts leave the board this long between two commands.
-const BETWEEN_COMMANDS: Duration = Duration::from_millis(100);
-/// A device that came back is left alone for a moment.
-const BEFORE_GREETING: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests;

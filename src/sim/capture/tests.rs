@@ -1,6 +1,10 @@
 //! Captures read back as a host would read them.
 
-use dgt_protocol::{ClockMessage, Deframer, Lever, Message, PieceCode};
+use std::collections::BTreeMap;
+
+use dgt_protocol::{
+    BusDeframer, ClockMessage, Content, Deframer, Lever, Log, Message, PieceCode, Tag,
+};
 use proptest::prelude::*;
 use shakmaty::{Board, Chess, Position, Square};
 
@@ -104,7 +108,8 @@ fn clean_and_orders_show_every_position_before_the_next_touch() {
             let scores = [game(1, 120), game(2, 80)];
             let mut settings = BoardSettings::new(99);
             settings.connector = connector;
-            let simulation = simulate_on(settings, &scores, &Preset::new(name), 5);
+            let simulation =
+                simulate_on(settings, &FaultSpec::default(), &scores, &Preset::new(name), 5);
             let mut host = Host::new(&simulation);
             for (score, truth) in scores.iter().zip(&simulation.games) {
                 let mut pos = score.start().clone();
@@ -187,6 +192,91 @@ fn nothing_passes_while_the_line_is_down() {
 fn without_games_nothing_happens() {
     let simulation = simulate(&[], &Preset::new(Name::Clean), 1);
     assert!(simulation.lines.is_empty() && simulation.games.is_empty());
+}
+
+/// What the log of each board of a bus tells, change by change.
+fn logs(simulation: &BusSimulation) -> BTreeMap<Address, Vec<Tag>> {
+    let mut deframer = BusDeframer::new();
+    let mut logs: BTreeMap<_, Vec<Tag>> = BTreeMap::new();
+    for line in &simulation.lines {
+        if let CaptureEntry::Received(bytes) = &line.entry {
+            deframer.push(bytes);
+        }
+        for reply in deframer.by_ref().flatten() {
+            if let Content::Changes { log, .. } = reply.content {
+                logs.entry(reply.address).or_default().extend(Log::new(&log));
+            }
+        }
+    }
+    logs
+}
+
+/// Whether the changes of a log led to this placement at some time.
+fn shows(log: &[Tag], wanted: [PieceCode; 64]) -> bool {
+    let mut picture = [PieceCode::Empty; 64];
+    log.iter().any(|tag| {
+        if let Tag::FieldChange { field, code, .. } = tag {
+            picture[usize::from(field.index())] = *code;
+        }
+        picture == wanted
+    })
+}
+
+#[test]
+fn the_logs_of_a_bus_tell_all_its_games() {
+    let games: Vec<Vec<Score>> = (0..8).map(|i| vec![game(i, 60 + i as usize)]).collect();
+    let mut preset = Preset::new(Name::Orders);
+    preset.rates = preset.rates.with(hand::habit::Habit::Signalled, 0);
+    let simulation = simulate_bus(&games, &FaultSpec::default(), &preset, 3);
+    let logs = logs(&simulation);
+    assert_eq!(logs.len(), 8);
+    for (board, scores) in simulation.boards.iter().zip(&games) {
+        assert_eq!(board.games[0].plies.len(), scores[0].plies().len());
+        let log = &logs[&board.address];
+        assert_eq!(log.iter().filter(|&&tag| tag == Tag::StartGame).count(), 1);
+        let presses = log.iter().filter(|tag| matches!(tag, Tag::Halted { .. })).count();
+        assert!(presses >= scores[0].plies().len(), "{presses}");
+    }
+}
+
+#[test]
+fn a_bus_with_faults_is_recorded_as_a_host_sees_it() {
+    let faults = "loss=1e-3,pull=60s+4s,silence=2@90s".parse().unwrap();
+    let games = [vec![game(1, 20)], vec![game(2, 20)]];
+    let simulation = simulate_bus(&games, &faults, &Preset::new(Name::Blitz), 3);
+    let at = |wanted: CaptureEntry| {
+        simulation.lines.iter().find(|line| line.entry == wanted).map(|line| line.t_ms)
+    };
+    assert_eq!(at(CaptureEntry::LineDown), Some(60_000));
+    assert_eq!(at(CaptureEntry::LineUp), Some(64_000));
+    let quiet = simulation.lines.iter().filter(|line| (60_001..64_000).contains(&line.t_ms));
+    assert!(quiet.into_iter().all(|line| matches!(line.entry, CaptureEntry::Mark(_))));
+}
+
+#[test]
+fn a_bus_without_games_is_silent() {
+    let simulation = simulate_bus(&[], &FaultSpec::default(), &Preset::new(Name::Clean), 1);
+    assert!(simulation.lines.is_empty() && simulation.boards.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn the_changes_of_a_bus_lead_to_the_end_of_every_game(seed: u64, plies in 1_usize..40) {
+        let games: Vec<Vec<Score>> = (0..4).map(|i| vec![game(seed ^ i, plies)]).collect();
+        let mut preset = Preset::new(Name::Blitz);
+        preset.rates = preset.rates.with(hand::habit::Habit::Signalled, 0);
+        let simulation = simulate_bus(&games, &FaultSpec::default(), &preset, seed);
+        let again = simulate_bus(&games, &FaultSpec::default(), &preset, seed);
+        prop_assert_eq!(&simulation.lines, &again.lines);
+        prop_assert!(simulation.lines.is_sorted_by_key(|line| line.t_ms));
+        let logs = logs(&simulation);
+        for (board, scores) in simulation.boards.iter().zip(&games) {
+            let end = codes(scores[0].end().board(), Connector::LeftOfWhite);
+            prop_assert!(shows(&logs[&board.address], end));
+        }
+    }
 }
 
 proptest! {
