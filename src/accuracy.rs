@@ -8,12 +8,12 @@ use crate::{
     game::{Event, State},
     replay::Replay,
     sim::{
-        capture::{self, CaptureEntry, CaptureLine, Simulation},
+        capture::{self, BusSimulation, CaptureEntry, CaptureLine, Simulation},
         hand::{preset::Preset, script::GameTruth},
         random::Random,
         score::Score,
     },
-    view::capture::{Header, Line, Record, TableHeader},
+    view::capture::{Header, Line, LinkKind, Record, TableHeader},
 };
 
 /// What became of one simulated game.
@@ -62,6 +62,12 @@ impl AddAssign<&Verdict> for Tally {
 /// from the same kind of array.
 pub fn capture_of(scores: &[Score], simulation: &Simulation) -> (Header, Vec<Line>) {
     (header_for(scores), simulation.lines.iter().map(line_of).collect())
+}
+
+/// The same for a bus on whose boards all of these games were played.
+pub fn bus_capture_of(scores: &[Score], simulation: &BusSimulation) -> (Header, Vec<Line>) {
+    let header = Header { link: LinkKind::Bus, ..header_for(scores) };
+    (header, simulation.lines.iter().map(line_of).collect())
 }
 
 /// The header of a capture of these games.

@@ -8,24 +8,26 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, builder::RangedU64ValueParser};
 
 use super::{name_of, output};
 use crate::{
     accuracy,
     sim::{
+        board::BoardSettings,
         capture,
+        faults::FaultSpec,
         hand::preset::{Name, Preset},
         pgn,
         score::Score,
     },
-    view::capture::Writer,
+    view::capture::{Header, Line, Writer},
 };
 
 /// Write the capture that hands playing these games would give.
 #[derive(Debug, Args)]
 pub struct Simulate {
-    /// The games to play, one after the other on one board
+    /// The games to play: one after the other on one board, or with --bus all at once
     #[arg(long, value_name = "FILE")]
     pgn: PathBuf,
     /// The same seed gives the same capture, byte for byte
@@ -38,6 +40,17 @@ pub struct Simulate {
     /// Play only game N of the file, counted from 1
     #[arg(long, value_name = "N")]
     game: Option<usize>,
+    /// Put the games on the boards of an RS-232 bus and record that
+    #[arg(long)]
+    bus: bool,
+    /// How many boards the bus has; as many as there are games if not given. With fewer boards each
+    /// plays every Nth game
+    #[arg(long, value_name = "N", requires = "bus", value_parser = boards_on_a_bus())]
+    boards: Option<u64>,
+    /// What is wrong with the cable and the boards, such as loss=1e-3,pull=60s+4s; docs/faults.md
+    /// tells all of it
+    #[arg(long, value_name = "SPEC")]
+    faults: Option<FaultSpec>,
     /// The capture to write; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -59,8 +72,7 @@ pub(super) fn run(command: &Simulate) -> anyhow::Result<ExitCode> {
         scores = vec![scores.swap_remove(i)];
     }
     check_starts(&scores)?;
-    let simulation = capture::simulate(&scores, &Preset::new(command.noise), command.seed);
-    let (header, lines) = accuracy::capture_of(&scores, &simulation);
+    let (header, lines) = play(command, &scores)?;
     let sink: Box<dyn Write> = if command.output == Path::new("-") {
         Box::new(io::stdout().lock())
     } else {
@@ -80,15 +92,45 @@ pub(super) fn run(command: &Simulate) -> anyhow::Result<ExitCode> {
     }
     let plies: usize = scores.iter().map(|score| score.plies().len()).sum();
     output::tell(&format!(
-        "{} {} ({plies} plies) played with preset {}, seed {}: {} lines in {}",
+        "{} {} ({plies} plies) played{} with preset {}, seed {}: {} lines in {}",
         scores.len(),
         if scores.len() == 1 { "game" } else { "games" },
+        if command.bus { " on a bus" } else { "" },
         command.noise,
         command.seed,
         lines.len() + 1,
         name_of(&command.output),
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+fn play(command: &Simulate, scores: &[Score]) -> anyhow::Result<(Header, Vec<Line>)> {
+    let preset = Preset::new(command.noise);
+    let faults = command.faults.clone().unwrap_or_default();
+    if !command.bus {
+        let settings = BoardSettings::new(capture::SERIAL);
+        let simulation = capture::simulate_on(settings, &faults, scores, &preset, command.seed);
+        return Ok(accuracy::capture_of(scores, &simulation));
+    }
+    let boards = command.boards.map_or(scores.len(), |boards| boards as usize).min(scores.len());
+    if boards > capture::MOST_BOARDS {
+        bail!(
+            "{}: {boards} games are too many to play at once; a bus has at most {} boards, so \
+             add --boards N",
+            name_of(&command.pgn),
+            capture::MOST_BOARDS
+        );
+    }
+    let mut games = vec![Vec::new(); boards];
+    for (i, score) in scores.iter().enumerate() {
+        games[i % boards].push(score.clone());
+    }
+    let simulation = capture::simulate_bus(&games, &faults, &preset, command.seed);
+    Ok(accuracy::bus_capture_of(scores, &simulation))
+}
+
+fn boards_on_a_bus() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(1..=capture::MOST_BOARDS as u64)
 }
 
 /// Reads all games of a PGN file.
@@ -133,5 +175,8 @@ Examples:
   boardcast simulate --pgn games.pgn -o games.jsonl
   boardcast simulate --pgn games.pgn --game 3 --noise blitz --seed 7 -o blitz.jsonl
   boardcast simulate --pgn games.pgn -o - | boardcast replay - --pgn
+  boardcast simulate --pgn games.pgn --bus --boards 8 -o bus.jsonl
+  boardcast simulate --pgn games.pgn --faults loss=1e-3,pull=60s+4s -o bad.jsonl
 
-No device is needed. docs/hands.md tells what each preset does.";
+No device is needed. docs/hands.md tells what each preset does, docs/faults.md what can go wrong with
+a cable.";
