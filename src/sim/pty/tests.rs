@@ -7,13 +7,15 @@ use std::{
     io::{Read, Write},
 };
 
-use dgt_protocol::{Deframer, Message};
+use dgt_protocol::{Address, BusCommand, BusDeframer, BusReply, Content, Deframer, Message, Order};
 use shakmaty::{Board, Piece, Square};
 use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::*;
 use crate::sim::{
     board::{BoardSettings, VirtualBoard},
+    bus::VirtualBus,
+    faults::Faulty,
     hand::script::{Action, Script, Step},
     performance::Performance,
 };
@@ -83,7 +85,7 @@ const PAWN: Piece = Piece { color: shakmaty::Color::White, role: shakmaty::Role:
 
 /// Runs a board and a host side by side until the host is done.
 async fn with_host<F: Future<Output = ()>>(
-    performance: &mut Performance,
+    device: &mut impl Device,
     settings: &PtySettings,
     gate: &Cell<u32>,
     host: impl FnOnce(mpsc::UnboundedReceiver<PathBuf>) -> F,
@@ -91,7 +93,7 @@ async fn with_host<F: Future<Output = ()>>(
     let (sender, paths) = mpsc::unbounded_channel();
     let cancel = CancellationToken::new();
     let board = perform(
-        performance,
+        device,
         settings,
         ticking(gate),
         |path| sender.send(path.to_owned()).unwrap(),
@@ -195,4 +197,51 @@ async fn refuses_a_speed_out_of_range() {
             perform(&mut script(&[]), &settings, || Duration::ZERO, |_| {}, &cancel).await;
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
+}
+
+/// Opens a bus as a host does, asks a board who it is, and waits for the answer.
+async fn ping(path: PathBuf, board: u16) {
+    spawn_blocking(move || {
+        let address = Address::new(board).unwrap();
+        let mut port = OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let mut deframer = BusDeframer::new();
+        let mut bytes = [0; 64];
+        loop {
+            let mut command = Vec::new();
+            BusCommand::to(address, Order::Ping).encode(&mut command);
+            port.write_all(&command).unwrap();
+            let count = port.read(&mut bytes).unwrap();
+            deframer.push(&bytes[..count]);
+            let pong = BusReply { address, content: Content::Pong };
+            if deframer.by_ref().flatten().any(|reply| reply == pong) {
+                return;
+            }
+        }
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_bus_behind_a_bad_cable_comes_back_at_the_same_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("bus");
+    let boards = [1001, 1002].map(|serial| {
+        Performance::from(VirtualBoard::new(BoardSettings::new(serial), Duration::ZERO))
+    });
+    let faults = "noise=500@1s,pull=120s+20s".parse().unwrap();
+    let mut bus = Faulty::new(VirtualBus::new(boards), &faults, 1);
+    let path = link.clone();
+    let gate = &Cell::new(100);
+    with_host(&mut bus, &settings(Some(link)), gate, |mut paths| async move {
+        paths.recv().await.unwrap();
+        ping(path.clone(), 1001).await;
+        ping(path.clone(), 1002).await;
+        gate.set(u32::MAX);
+        let second = paths.recv().await.unwrap();
+        assert_eq!(fs::read_link(&path).unwrap(), second);
+        ping(path, 1002).await;
+    })
+    .await;
+    assert_eq!(bus.harm().noise, 500);
 }
