@@ -16,7 +16,7 @@ use crate::{
         clock::Clock,
         log::{Cursor, Reading},
     },
-    sim::{pgn, score::Score},
+    sim::{faults::FaultSpec, pgn, score::Score},
 };
 use stage::Stage;
 
@@ -32,6 +32,13 @@ pub struct Demo {
     /// The games to play; without it some that everybody knows
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
+    /// Put all boards on one RS-232 bus
+    #[arg(long, hide = true)]
+    bus: bool,
+    /// What is wrong with the cables and the boards, such as loss=1e-3,pull=60s+4s; docs/faults.md
+    /// tells all of it
+    #[arg(long, value_name = "SPEC")]
+    faults: Option<FaultSpec>,
     /// The same seed plays the same games the same way
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -81,12 +88,16 @@ async fn play(command: &Demo, scores: &[Score]) -> anyhow::Result<ExitCode> {
         ..Config::default()
     };
     let base = config.event.base_topic();
+    let bus = stage.bus_port();
     let end = CancellationToken::new();
     let players = stage.begin(Clock::start(), &end).await?;
     let daemon = Daemon::start(&config).await.map_err(|error| {
         anyhow!("{error}\nother ports: boardcast demo --mqtt-port 0 --http-port 0")
     })?;
     greet(command, &daemon, &base);
+    if let Some(bus) = bus {
+        output::tell(&format!("All boards are on the bus at {bus}.\n"));
+    }
 
     let (known, cursor) = daemon.log().follow();
     let ticker = tokio::spawn(tell_moves(Ticker::new(known), cursor));

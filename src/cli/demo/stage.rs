@@ -1,4 +1,5 @@
-//! The virtual boards of a demonstration, each behind a pseudo-terminal of its own.
+//! The virtual boards of a demonstration, each behind a pseudo-terminal of its own, or all of them on
+//! a bus behind one.
 
 use std::{
     fs, io,
@@ -20,6 +21,10 @@ use crate::{
     hall::{Player, PortName, Source},
     sim::{
         board::{BoardSettings, VirtualBoard},
+        bus::VirtualBus,
+        capture,
+        device::Device,
+        faults::{FaultSpec, Faulty},
         hand::{
             self,
             preset::{Name, Preset},
@@ -34,13 +39,18 @@ use crate::{
 pub(super) struct Stage {
     folder: Folder,
     boards: Vec<Board>,
+    /// Where the bus is, if the boards are on one.
+    bus: Option<PathBuf>,
+    faults: FaultSpec,
     speed: f64,
     seed: u64,
 }
 
 struct Board {
     number: u32,
-    link: PathBuf,
+    serial: u32,
+    /// The board's own port, if it is not on a bus.
+    link: Option<PathBuf>,
     scores: Vec<Score>,
 }
 
@@ -66,9 +76,19 @@ impl Stage {
             }
             let rounds = if command.once { 1 } else { ROUNDS };
             let scores = mine.iter().cycle().take(mine.len() * rounds).cloned().collect();
-            boards.push(Board { number, link: folder.0.join(format!("board-{number}")), scores });
+            let link = (!command.bus).then(|| folder.0.join(format!("board-{number}")));
+            // Only small serial numbers are addresses on a bus.
+            let before = if command.bus { SERIAL_ON_BUS } else { SERIAL };
+            boards.push(Board { number, serial: before + number, link, scores });
         }
-        Ok(Self { folder, boards, speed: command.speed, seed: command.seed })
+        let bus = command.bus.then(|| folder.0.join("bus"));
+        let faults = command.faults.clone().unwrap_or_default();
+        Ok(Self { folder, boards, bus, faults, speed: command.speed, seed: command.seed })
+    }
+
+    /// The port of the bus, if the boards are on one.
+    pub(super) fn bus_port(&self) -> Option<PortName> {
+        self.bus.as_ref().map(|link| PortName::new(&link.display().to_string()))
     }
 
     /// The tables at which the boards stand.
@@ -76,7 +96,7 @@ impl Stage {
         self.boards.iter().map(|board| board.table(self.speed)).collect()
     }
 
-    /// Opens a pseudo-terminal for every board and begins to play on it.
+    /// Opens the pseudo-terminals and begins to play on the boards behind them.
     ///
     /// # Errors
     ///
@@ -86,38 +106,64 @@ impl Stage {
         clock: Clock,
         end: &CancellationToken,
     ) -> anyhow::Result<Players> {
-        let Self { folder, boards, speed, seed } = self;
+        let Self { folder, boards, bus, faults, speed, seed } = self;
         let preset = Preset::new(Name::Orders);
-        let mut players = JoinSet::new();
         let (opened, mut open) = mpsc::channel(boards.len());
-        let expected = boards.len();
+        let mut players = Players { folder, players: JoinSet::new() };
+        let common = Common { clock, began: clock.elapsed(), speed, opened, end: end.clone() };
+        let mut on_bus = Vec::new();
+        let mut over = Duration::ZERO;
         for (i, board) in boards.into_iter().enumerate() {
-            let script = hand::play(&board.scores, &preset, seed_of(seed, i));
-            let men = shakmaty::Position::board(board.scores[0].start()).clone();
-            let virtual_board =
-                VirtualBoard::new(BoardSettings::new(SERIAL + board.number), Duration::ZERO);
-            let settings =
-                PtySettings { link: Some(board.link.clone()), speed, until: Some(script.end) };
-            let (end, opened) = (end.clone(), opened.clone());
-            let began = clock.elapsed();
-            players.spawn(async move {
-                let mut performance = Performance::new(virtual_board, &men, &script);
-                let now = || in_slow_beginning(clock.elapsed().saturating_sub(began), speed);
-                let tell = |_: &Path| {
-                    // After the first time nobody listens; that is right.
-                    let _ = opened.try_send(());
-                };
-                pty::perform(&mut performance, &settings, now, tell, &end).await.map(drop)
-            });
+            let seed = seed_of(seed, i);
+            let script = hand::play(&board.scores, &preset, seed);
+            let mut facts = BoardSettings::new(board.serial);
+            facts.seed = seed;
+            let men = shakmaty::Position::board(board.scores[0].start());
+            let performance =
+                Performance::new(VirtualBoard::new(facts, Duration::ZERO), men, &script);
+            let Some(link) = board.link else {
+                over = over.max(script.end);
+                on_bus.push(performance);
+                continue;
+            };
+            let device = Faulty::new(performance, &faults.for_board(i + 1), seed);
+            players.players.spawn(common.clone().play(device, link, script.end));
         }
-        drop(opened);
-        let mut players = Players { folder, players };
-        for _ in 0..expected {
+        if let Some(link) = bus {
+            let device = Faulty::new(VirtualBus::new(on_bus), &faults, seed);
+            players.players.spawn(common.clone().play(device, link, over));
+        }
+        drop(common);
+        for _ in 0..players.players.len() {
             if open.recv().await.is_none() {
                 players.join_one().await?;
             }
         }
         Ok(players)
+    }
+}
+
+/// What all devices of a demonstration have in common.
+#[derive(Clone)]
+struct Common {
+    clock: Clock,
+    began: Duration,
+    speed: f64,
+    /// Told whenever a port is there.
+    opened: mpsc::Sender<()>,
+    end: CancellationToken,
+}
+
+impl Common {
+    /// Runs a device at this link until everything was played on it.
+    async fn play(self, mut device: impl Device, link: PathBuf, over: Duration) -> io::Result<()> {
+        let settings = PtySettings { link: Some(link), speed: self.speed, until: Some(over) };
+        let now = || in_slow_beginning(self.clock.elapsed().saturating_sub(self.began), self.speed);
+        let tell = |_: &Path| {
+            // After the first time nobody listens; that is right.
+            let _ = self.opened.try_send(());
+        };
+        pty::perform(&mut device, &settings, now, tell, &self.end).await.map(drop)
     }
 }
 
@@ -146,8 +192,11 @@ impl Players {
 
 impl Board {
     fn table(&self, speed: f64) -> Table {
-        let port = PortName::new(&self.link.display().to_string());
-        let mut table = Table::new(self.number, Source::Port(port));
+        let source = match &self.link {
+            Some(link) => Source::Port(PortName::new(&link.display().to_string())),
+            None => Source::Board(format!("{:05}", self.serial)),
+        };
+        let mut table = Table::new(self.number, source);
         let first = &self.scores[0];
         if self.scores.iter().all(|score| score.tags() == first.tags()) {
             let player = |tag| Player {
@@ -221,5 +270,7 @@ const ROUNDS: usize = 20;
 
 /// The serial number of table 1 follows this one.
 const SERIAL: u32 = 30_000;
+/// The same on a bus.
+const SERIAL_ON_BUS: u32 = capture::FIRST_ON_BUS as u32 - 1;
 
 const BEGINNING: Duration = Duration::from_millis(2500);
