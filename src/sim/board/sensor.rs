@@ -15,6 +15,8 @@ pub(super) struct Sensors {
     standing: [PieceCode; 64],
     seen: [PieceCode; 64],
     looks: [Option<Duration>; 64],
+    /// The earliest of them.
+    next: Option<Duration>,
 }
 
 impl Sensors {
@@ -25,6 +27,7 @@ impl Sensors {
             standing: [PieceCode::Empty; 64],
             seen: [PieceCode::Empty; 64],
             looks: [None; 64],
+            next: None,
         }
     }
 
@@ -41,21 +44,25 @@ impl Sensors {
         let index = usize::from(field.index());
         self.standing[index] = code;
         if self.looks[index].is_none() {
-            self.looks[index] = Some(self.next_look(now, field));
+            let look = self.next_look(now, field);
+            self.looks[index] = Some(look);
+            self.next = Some(self.next.map_or(look, |next| next.min(look)));
         }
     }
 
     /// When the next look that may find something happens.
     pub(super) fn next(&self) -> Option<Duration> {
-        self.looks.iter().flatten().min().copied()
+        self.next
     }
 
     /// Looks at the field whose turn has come, if any; gives a change.
     pub(super) fn look(&mut self, at: Duration) -> Option<(Field, PieceCode)> {
+        self.next.filter(|&next| next <= at)?;
         let field = Field::all()
             .find(|&field| self.looks[usize::from(field.index())].is_some_and(|look| look <= at))?;
         let index = usize::from(field.index());
         self.looks[index] = None;
+        self.next = self.looks.iter().flatten().min().copied();
         let code = self.standing[index];
         let changed = self.seen[index] != code;
         self.seen[index] = code;
@@ -66,6 +73,7 @@ impl Sensors {
     pub(super) fn see_everything(&mut self) {
         self.seen = self.standing;
         self.looks = [None; 64];
+        self.next = None;
     }
 
     /// The first look at this field after `now`.
