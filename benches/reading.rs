@@ -54,9 +54,9 @@ fn main() {
         count(|game| game.observations.len()),
         count(|game| game.capture.len()) / 1000,
     );
-    let san = rate("SAN replay with shakmaty", &games, None, |game| replay_sans(game));
-    rate("tracker alone", &games, Some(san), |game| track(game));
-    rate("replay of a capture, events", &games, Some(san), |game| replay_capture(game));
+    let san = rate("SAN replay with shakmaty", &games, None, replay_sans);
+    rate("tracker alone", &games, Some(san), track);
+    rate("replay of a capture, events", &games, Some(san), replay_capture);
 }
 
 /// Games a second of `work`, printed, and as a ratio to `beside`.
