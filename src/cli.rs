@@ -18,7 +18,7 @@ mod simulate;
 
 mod ticker;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{io, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -69,9 +69,36 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Accuracy(command) => accuracy::run(&command),
     };
     result.unwrap_or_else(|error| {
-        output::complain(&format!("{error:#}"));
+        output::complain(&told(&error));
         ExitCode::from(FAILURE)
     })
+}
+
+/// An error with its causes, each said once and in words.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.downcast_ref().map_or_else(|| cause.to_string(), in_words);
+        if text.is_empty() {
+            text = words;
+        } else if !text.contains(&words) && !text.contains(&cause.to_string()) {
+            text = format!("{text}: {words}");
+        }
+    }
+    text
+}
+
+/// What the system says, for somebody who does not know its numbers.
+fn in_words(error: &io::Error) -> String {
+    let words = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::PermissionDenied => "this user is not allowed to open it",
+        io::ErrorKind::IsADirectory => "this is a folder, not a file",
+        io::ErrorKind::StorageFull => "there is no room left on the disk",
+        io::ErrorKind::ReadOnlyFilesystem => "nothing can be written on this disk",
+        _ => return error.to_string(),
+    };
+    words.to_owned()
 }
 
 /// A file named on the command line, for messages.
@@ -88,3 +115,19 @@ Examples:
   boardcast run --config hall.toml      publish the boards of a real one
   boardcast record /dev/ttyUSB0 -o game.jsonl
   boardcast replay game.jsonl --pgn     what was played";
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once_and_in_words() {
+        let missing = || io::Error::from_raw_os_error(2);
+        let error = Err::<(), _>(missing()).context("games.pgn").unwrap_err();
+        assert_eq!(told(&error), "games.pgn: there is no such file or folder");
+        let error = anyhow::Error::from(missing()).context(format!("x: {}", missing()));
+        assert_eq!(told(&error), format!("x: {}", missing()));
+    }
+}

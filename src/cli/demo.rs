@@ -27,7 +27,7 @@ pub struct Demo {
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     tables: u32,
     /// How many times faster than life the hands play
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
     speed: f64,
     /// The games to play; without it some that everybody knows
     #[arg(long, value_name = "FILE")]

@@ -12,6 +12,10 @@ use tracing_subscriber::{EnvFilter, fmt};
 ///
 /// If `level` is neither.
 pub(super) fn start(level: &str) -> anyhow::Result<()> {
+    let is_level = level.parse::<tracing::Level>().is_ok();
+    if !is_level && !level.contains(['=', ',']) {
+        return Err(anyhow!("--log {level}: try error, warn, info, debug or trace"));
+    }
     // Foreign crates call everyday things warnings.
     let filter = format!("mqtt5=error,rumqttc=error,{level}");
     let filter = EnvFilter::try_new(&filter).map_err(|error| {

@@ -140,12 +140,13 @@ fn boards_on_a_bus() -> RangedU64ValueParser {
 /// If the file cannot be read, holds no game, or one of its games cannot be played.
 pub(super) fn read_scores(path: &Path) -> anyhow::Result<Vec<Score>> {
     let text = std::fs::read(path).with_context(|| name_of(path))?;
-    let scores = pgn::read(&text)
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
+    let scores = pgn::read(text)
         .into_iter()
         .collect::<Result<Vec<_>, _>>()
         .with_context(|| name_of(path))?;
-    if scores.is_empty() {
-        bail!("{}: there is no game in it", name_of(path));
+    if scores.iter().all(|score| score.plies().is_empty()) {
+        bail!("{}: there are no moves in it; is it a PGN file?", name_of(path));
     }
     Ok(scores)
 }
@@ -168,6 +169,9 @@ fn check_starts(scores: &[Score]) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// Some editors begin a file with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What `--help` shows.
 pub(super) const EXAMPLES: &str = "\

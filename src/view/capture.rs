@@ -132,7 +132,11 @@ impl<R: BufRead> Reader<R> {
             invalid("the file is empty; a capture begins with {\"capture\":1,...}".to_owned())
         })?;
         let header: Header = line
-            .and_then(|line| serde_json::from_str(&line).map_err(|error| error.to_string()))
+            .and_then(|line| {
+                // Some editors begin a file with a byte order mark.
+                let line = line.strip_prefix('\u{FEFF}').unwrap_or(&line);
+                serde_json::from_str(line).map_err(|error| error.to_string())
+            })
             .map_err(|problem| {
                 invalid(format!(
                     "line 1: this is not a capture, which begins with {{\"capture\":1,\"link\":\"single\"}} ({problem})"
@@ -376,6 +380,13 @@ mod tests {
         assert_eq!(numbers, [2, 3, 4, 6, 7, 8, 9]);
         assert_eq!(broken[0].to_string(), "line 2: an odd number of hex digits");
         assert_eq!(broken[3].problem, "\"t\" is 9, earlier than 10 before it");
+    }
+
+    #[test]
+    fn files_from_other_systems_are_read() {
+        let (lines, broken) =
+            read("\u{FEFF}{\"capture\":1,\"link\":\"single\"}\r\n{\"t\":7,\"rx\":\"00\"}\r\n");
+        assert_eq!((lines.len(), broken.len()), (1, 0));
     }
 
     #[test]
