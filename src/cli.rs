@@ -4,6 +4,8 @@ mod accuracy;
 
 mod demo;
 
+mod explain;
+
 mod logging;
 
 mod output;

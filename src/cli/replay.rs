@@ -11,7 +11,7 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 
-use super::{FAILURE, name_of, output};
+use super::{FAILURE, explain, name_of, output};
 use crate::{
     game,
     hall::{Recorded, State},
@@ -30,11 +30,14 @@ pub struct Replay {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print events, one JSON object a line (the default)
-    #[arg(long, conflicts_with = "pgn")]
+    #[arg(long, conflicts_with_all = ["pgn", "explain"])]
     events: bool,
     /// Print the games as PGN
-    #[arg(long)]
+    #[arg(long, conflicts_with = "explain")]
     pgn: bool,
+    /// Print for each change of a game why it was made
+    #[arg(long)]
+    explain: bool,
 }
 
 /// Runs the command.
@@ -81,7 +84,7 @@ fn one(
         if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     let mut reader = capture::Reader::new(BufReader::with_capacity(1 << 16, input))?;
     let mut replay = replay::Replay::new(reader.header())?;
-    let mut printer = Printer::new(command.pgn, source, out);
+    let mut printer = Printer::new(Form::of(command), source, out);
     let mut broken = 0;
     for line in &mut reader {
         match line? {
@@ -98,9 +101,27 @@ fn one(
     Ok(broken)
 }
 
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Events,
+    Pgn,
+    Reasons,
+}
+
+impl Form {
+    fn of(command: &Replay) -> Self {
+        match (command.pgn, command.explain) {
+            (true, _) => Self::Pgn,
+            (_, true) => Self::Reasons,
+            _ => Self::Events,
+        }
+    }
+}
+
 /// Prints what a replay says, and keeps the first error of the output.
 struct Printer<'a, W> {
-    pgn: bool,
+    form: Form,
     source: Option<&'a str>,
     out: &'a mut W,
     state: State,
@@ -118,21 +139,44 @@ struct EventLine<'a> {
 }
 
 impl<'a, W: Write> Printer<'a, W> {
-    fn new(pgn: bool, source: Option<&'a str>, out: &'a mut W) -> Self {
-        Self { pgn, source, out, state: State::default(), result: Ok(()) }
+    fn new(form: Form, source: Option<&'a str>, out: &'a mut W) -> Self {
+        Self { form, source, out, state: State::default(), result: Ok(()) }
     }
 
     fn event(&mut self, recorded: &Recorded) {
         if self.result.is_err() {
             return;
         }
-        if self.pgn && matches!(recorded.event, game::Event::GameStarted { .. }) {
-            self.result = self.print_game(recorded.table);
+        match self.form {
+            Form::Events => {
+                self.state.apply(recorded);
+                self.result = self.print_event(recorded);
+            }
+            Form::Pgn => {
+                if matches!(recorded.event, game::Event::GameStarted { .. }) {
+                    self.result = self.print_game(recorded.table);
+                }
+                self.state.apply(recorded);
+            }
+            Form::Reasons => self.result = self.print_reasons(recorded),
         }
+    }
+
+    fn print_reasons(&mut self, recorded: &Recorded) -> io::Result<()> {
+        let before = match recorded.event {
+            game::Event::Plies { .. } => self.state.table(recorded.table).cloned(),
+            _ => None,
+        };
         self.state.apply(recorded);
-        if !self.pgn {
-            self.result = self.print_event(recorded);
+        let Some(after) = self.state.table(recorded.table) else {
+            return Ok(());
+        };
+        let lines = explain::lines(recorded, &before.unwrap_or_default().game, &after.game);
+        for line in lines {
+            let source = self.source.map_or(String::new(), |source| format!("{source}  "));
+            writeln!(self.out, "{source}table {}  {line}", recorded.table)?;
         }
+        Ok(())
     }
 
     fn print_event(&mut self, recorded: &Recorded) -> io::Result<()> {
@@ -166,7 +210,7 @@ impl<'a, W: Write> Printer<'a, W> {
 
     fn end(mut self) -> io::Result<()> {
         self.check()?;
-        if self.pgn {
+        if self.form == Form::Pgn {
             let tables: Vec<_> = self.state.tables().map(|(number, _)| number).collect();
             for table in tables {
                 self.print_game(table)?;
@@ -181,6 +225,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   boardcast replay game.jsonl               every event, one JSON object a line
   boardcast replay game.jsonl --pgn         the games
+  boardcast replay game.jsonl --explain     why each move was read as it was
   boardcast replay *.jsonl --events | grep '\"plies\"'
 
 Time is virtual: a capture of five hours takes a moment, and the same file always gives the same
