@@ -2,6 +2,8 @@
 
 mod accuracy;
 
+mod boards;
+
 mod demo;
 
 mod explain;
@@ -45,6 +47,9 @@ pub enum Command {
     /// Publish the boards of a hall: the daemon
     #[command(after_help = run::EXAMPLES)]
     Run(run::Run),
+    /// List the serial ports and the boards found on them
+    #[command(after_help = boards::EXAMPLES)]
+    Boards(boards::Boards),
     /// Write down everything that goes over a board's cable while it is used
     #[command(after_help = record::EXAMPLES)]
     Record(record::Record),
@@ -65,6 +70,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Demo(command) => demo::run(&command, log),
         Command::Run(command) => run::run(&command, log),
+        Command::Boards(command) => boards::run(&command, log),
         Command::Record(command) => record::run(&command, log),
         Command::Replay(command) => replay::run(&command),
         Command::Simulate(command) => simulate::run(&command),
@@ -114,6 +120,7 @@ const FAILURE: u8 = 1;
 const EXAMPLES: &str = "\
 Examples:
   boardcast demo                        watch a hall of virtual boards play
+  boardcast boards                      see which boards are plugged in
   boardcast run --config hall.toml      publish the boards of a real one
   boardcast record /dev/ttyUSB0 -o game.jsonl
   boardcast replay game.jsonl --pgn     what was played";

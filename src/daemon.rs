@@ -18,6 +18,8 @@ pub mod backoff;
 
 pub mod port;
 
+pub mod discovery;
+
 pub mod log;
 
 pub mod engine;

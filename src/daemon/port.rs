@@ -1,7 +1,7 @@
 //! One task per serial port: opens the device, drives the link on it, opens it again when it
 //! comes back.
 
-mod device;
+pub(super) mod device;
 
 mod narrate;
 

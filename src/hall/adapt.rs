@@ -35,7 +35,8 @@ pub fn names_board(event: &LinkEvent, serial: &str) -> bool {
         || identity.long_serial_number.as_ref().is_some_and(|long| long.as_str() == serial)
 }
 
-fn placement(dump: &Dump) -> Placement {
+/// The men on the board, in the board's own frame.
+pub fn placement(dump: &Dump) -> Placement {
     let mut placement = Placement::empty();
     for field in Field::all() {
         placement.set(square(field), piece(dump.code(field)));

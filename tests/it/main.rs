@@ -4,6 +4,7 @@
 
 mod access;
 mod field;
+mod boards;
 mod laws;
 mod layers;
 mod mqtt;

@@ -61,7 +61,7 @@ fn sans(game: &serde_json::Value) -> Vec<&str> {
 #[test]
 fn every_command_explains_itself_with_examples() {
     let top = text(&run(&["--help"]).stdout);
-    for command in ["demo", "run", "record", "replay", "simulate", "accuracy"] {
+    for command in ["demo", "run", "boards", "record", "replay", "simulate", "accuracy"] {
         assert!(top.contains(command), "{command} is not in {top}");
         let output = run(&[command, "--help"]);
         let help = text(&output.stdout);

@@ -14,10 +14,11 @@ use tokio::{
 use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialStream, StopBits};
 
 use super::Trouble;
+use crate::daemon::discovery::holder::holder;
 
 /// Opens a device with the line settings of all boards, for this process alone. Also tells which
 /// device it was if the path is a symbolic link.
-pub(super) async fn open(path: &Path) -> Result<(SerialStream, PathBuf), Trouble> {
+pub(in crate::daemon) async fn open(path: &Path) -> Result<(SerialStream, PathBuf), Trouble> {
     let path = path.to_owned();
     // Opening a Bluetooth channel dials; a USB adapter may take its time to be configured.
     match spawn_blocking(move || open_now(path)).await {
@@ -27,7 +28,7 @@ pub(super) async fn open(path: &Path) -> Result<(SerialStream, PathBuf), Trouble
 }
 
 /// Closes a device and waits until the path can be opened again.
-pub(super) async fn close<S: Send + 'static>(serial: S) {
+pub(in crate::daemon) async fn close<S: Send + 'static>(serial: S) {
     // The kernel may wait for unsent bytes to leave.
     if spawn_blocking(move || drop(serial)).await.is_err() {
         tracing::debug!("closing was interrupted");
@@ -35,7 +36,7 @@ pub(super) async fn close<S: Send + 'static>(serial: S) {
 }
 
 /// What [`transfer`] moved.
-pub(super) enum Moved {
+pub(in crate::daemon) enum Moved {
     /// This many bytes were read; none means that the device is gone.
     In(usize),
     /// This many of the bytes to send were taken.
@@ -44,7 +45,7 @@ pub(super) enum Moved {
 
 /// Reads what has come or, failing that, writes what can be written. Safe to cancel: what was
 /// moved is always returned.
-pub(super) async fn transfer<S>(
+pub(in crate::daemon) async fn transfer<S>(
     serial: &mut S,
     buffer: &mut [u8],
     unsent: &[u8],
@@ -83,7 +84,10 @@ fn open_now(path: PathBuf) -> Result<(SerialStream, PathBuf), Trouble> {
         .flow_control(FlowControl::None)
         .exclusive(true)
         .open_native_async()
-        .map_err(|error| Trouble::of_open(&error, path.exists()))?;
+        .map_err(|error| match Trouble::of_open(&error, path.exists()) {
+            Trouble::Busy(_) => Trouble::Busy(holder(&path)),
+            other => other,
+        })?;
     Ok((serial, std::fs::canonicalize(&path).unwrap_or(path)))
 }
 

@@ -4,13 +4,15 @@ use std::{io, path::Path};
 
 use tokio_serial::{Error, ErrorKind};
 
+use crate::daemon::discovery::holder::Holder;
+
 /// Why a serial port cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// Nothing is at the path.
     Missing,
-    /// Another program uses the device.
-    Busy,
+    /// Another program uses the device, this one if it could be found.
+    Busy(Option<Holder>),
     /// This user may not open the device.
     Denied,
     /// The path leads to something that is no serial device.
@@ -38,7 +40,7 @@ impl Trouble {
         match error.kind() {
             _ if !exists => Self::Missing,
             // What the library makes of a lock that another process holds.
-            ErrorKind::NoDevice => Self::Busy,
+            ErrorKind::NoDevice => Self::Busy(None),
             ErrorKind::Io(io::ErrorKind::PermissionDenied) => Self::Denied,
             ErrorKind::Io(io::ErrorKind::NotFound) => Self::Missing,
             _ if error.description.contains("typewriter") => Self::NotSerial,
@@ -47,7 +49,7 @@ impl Trouble {
     }
 
     /// From reading or writing.
-    pub(super) fn of_transfer(error: &io::Error) -> Self {
+    pub(in crate::daemon) fn of_transfer(error: &io::Error) -> Self {
         match error.raw_os_error() {
             // Both are how a device says that it was pulled out.
             Some(code) if code == EIO || code == ENXIO || code == ENODEV => Self::Gone,
@@ -63,9 +65,13 @@ impl Trouble {
                 "no device at {path}: plug the board in and switch it on, or correct `port` in \
                  the configuration (`ls -l /dev/serial/by-id` lists what is plugged in)"
             ),
-            Self::Busy => format!(
-                "another program uses {path}: stop it (`fuser -v {path}` names it); the port is \
-                 tried again until it is free"
+            Self::Busy(Some(holder)) => format!(
+                "another program uses {path} ({holder}): stop it; the port can be used as soon as \
+                 it is free"
+            ),
+            Self::Busy(None) => format!(
+                "another program uses {path}: stop it (`sudo fuser -v {path}` names it); the port \
+                 can be used as soon as it is free"
             ),
             Self::Denied => format!(
                 "no permission to open {path}: add the user to the group of serial devices \
@@ -107,6 +113,9 @@ mod tests {
         let path = Path::new("/dev/ttyUSB0");
         assert!(denied.explain(path).contains("dialout"));
         assert!(busy.explain(path).contains("fuser -v /dev/ttyUSB0"));
+        let holder = Holder { process: 4711, program: "picochess".to_owned() };
+        let busy = Trouble::Busy(Some(holder)).explain(path);
+        assert!(busy.contains("(picochess, process 4711): stop it"), "{busy}");
         assert!(gone.explain(path).contains("went away"));
         let missing = Trouble::of_open(&Error::new(ErrorKind::Unknown, "No such device"), false);
         assert!(missing.explain(path).contains("no device at /dev/ttyUSB0"));
