@@ -157,10 +157,14 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn parse(&mut self, line: &str) -> Result<Line, String> {
+        if let Some((t, hex)) = plain_rx(line) {
+            self.check_time(t)?;
+            return Ok(Line { t, record: Record::Rx(from_hex(hex)?) });
+        }
         let raw: RawLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let t = raw.t.ok_or("\"t\", the time in milliseconds, is missing")?;
         if t < self.last_t {
-            return Err(format!("\"t\" is {t}, earlier than {} before it", self.last_t));
+            self.check_time(t)?;
         }
         let record = match raw {
             RawLine { rx: Some(hex), .. } => Record::Rx(from_hex(&hex)?),
@@ -174,8 +178,16 @@ impl<R: BufRead> Reader<R> {
             RawLine { command: Some(command), .. } => Record::Command(command),
             _ => Record::Other,
         };
-        self.last_t = t;
+        self.check_time(t)?;
         Ok(Line { t, record })
+    }
+
+    fn check_time(&mut self, t: u64) -> Result<(), String> {
+        if t < self.last_t {
+            return Err(format!("\"t\" is {t}, earlier than {} before it", self.last_t));
+        }
+        self.last_t = t;
+        Ok(())
     }
 }
 
@@ -302,16 +314,32 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, Strin
     Ok(Some(String::from_utf8(bytes).map_err(|_| "not UTF-8 text".to_owned())))
 }
 
+/// Time and digits of a line that says nothing but `{"t":120,"rx":"8e00053400"}`, spaces allowed:
+/// nearly every line of a capture is one, and reading it needs no parser for all of JSON.
+fn plain_rx(line: &str) -> Option<(u64, &str)> {
+    let rest = line.strip_prefix("{\"t\":")?.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = rest.split_at(digits);
+    if number.len() > 1 && number.starts_with('0') {
+        return None; // No number in JSON.
+    }
+    let rest = rest.strip_prefix(',')?.trim_start().strip_prefix("\"rx\":")?;
+    let hex = rest.trim_start().strip_prefix('"')?.trim_end().strip_suffix("\"}")?;
+    let plain = hex.bytes().all(|digit| digit.is_ascii_hexdigit());
+    plain.then_some(())?;
+    Some((number.parse().ok()?, hex))
+}
+
 fn from_hex(hex: &str) -> Result<Vec<u8>, String> {
     let digits = hex.as_bytes();
     if !digits.len().is_multiple_of(2) {
         return Err("an odd number of hex digits".to_owned());
     }
-    let value = |digit: u8| {
-        char::from(digit)
-            .to_digit(16)
-            .map(|value| value as u8)
-            .ok_or_else(|| format!("'{}' is not a hex digit", char::from(digit).escape_default()))
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Ok(digit - b'0'),
+        b'a'..=b'f' => Ok(digit - b'a' + 10),
+        b'A'..=b'F' => Ok(digit - b'A' + 10),
+        other => Err(format!("'{}' is not a hex digit", char::from(other).escape_default())),
     };
     digits.chunks(2).map(|pair| Ok(value(pair[0])? << 4 | value(pair[1])?)).collect()
 }
@@ -380,6 +408,28 @@ mod tests {
         assert_eq!(numbers, [2, 3, 4, 6, 7, 8, 9]);
         assert_eq!(broken[0].to_string(), "line 2: an odd number of hex digits");
         assert_eq!(broken[3].problem, "\"t\" is 9, earlier than 10 before it");
+    }
+
+    #[test]
+    fn plain_lines_are_what_any_parser_makes_of_them() {
+        for (line, plain) in [
+            ("{\"t\":120,\"rx\":\"8e00\"}", Some((120, "8e00"))),
+            ("{\"t\": 120, \"rx\": \"8E00\"}\r", Some((120, "8E00"))),
+            ("{\"t\":0,\"rx\":\"\"}", Some((0, ""))),
+            ("{\"t\":012,\"rx\":\"00\"}", None),
+            ("{\"t\":-1,\"rx\":\"00\"}", None),
+            ("{\"t\":1.5,\"rx\":\"00\"}", None),
+            ("{\"t\":1,\"rx\":\"00\",\"x\":\"\"}", None),
+            ("{\"t\":1,\"rx\":\"0g\"}", None),
+            ("{\"t\":99999999999999999999,\"rx\":\"00\"}", None),
+        ] {
+            assert_eq!(plain_rx(line), plain, "{line}");
+            let any: Result<RawLine, _> = serde_json::from_str(line);
+            if let Some((t, hex)) = plain {
+                let any = any.unwrap();
+                assert_eq!((any.t, any.rx.as_deref()), (Some(t), Some(hex)), "{line}");
+            }
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod access;
-mod field;
 mod boards;
+mod field;
 mod laws;
 mod layers;
 mod mqtt;
