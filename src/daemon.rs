@@ -103,7 +103,7 @@ impl Daemon {
 
         // What can fail comes first: nothing is read from a board that could not be published.
         let target = target(config, &base, &mut services).await?;
-        let mut engine = Engine::new(Hall::new(config.hall_setup()), clock);
+        let mut engine = Engine::new(Hall::new(config.hall_setup()).recalling(), clock);
         let log = engine.log();
         let broker_url = target.url.clone();
         let mqtt = Mqtt::new(target, &base, clock, &log).map_err(StartError)?;

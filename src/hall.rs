@@ -12,6 +12,10 @@ pub mod event;
 
 pub mod input;
 
+pub mod memory;
+
+mod recall;
+
 pub mod state;
 
 pub mod table;
@@ -26,6 +30,7 @@ pub use input::{Input, PortName, Request};
 pub use state::{State, TableState};
 pub use table::{Player, Sides, Source, TableNumber, TableSetup};
 
+use self::recall::{Recall, Turn};
 use crate::game::{Observation, Timestamp, Tracker};
 
 /// What a hall is set up with.
@@ -44,11 +49,14 @@ pub struct Hall {
     events: VecDeque<Recorded>,
     requests: VecDeque<(PortName, Request)>,
     next_event: u64,
+    /// Whether boards can be asked for their memory.
+    recalls: bool,
 }
 
 struct Table {
     setup: TableSetup,
     tracker: Tracker,
+    recall: Recall,
     /// The port on which the table's board is now.
     port: Option<PortName>,
     /// A fault stopped this table's tracker; it follows nothing until the arbiter acts.
@@ -64,6 +72,7 @@ impl Hall {
             events: VecDeque::new(),
             requests: VecDeque::new(),
             next_event: setup.first_event.max(1),
+            recalls: false,
         };
         for table in setup.tables {
             if hall.tables.iter().any(|known| known.setup.number == table.number) {
@@ -74,11 +83,20 @@ impl Hall {
             hall.tables.push(Table {
                 tracker: Tracker::new(table.settings.clone()),
                 setup: table,
+                recall: Recall::default(),
                 port: None,
                 quarantined: false,
             });
         }
         hall
+    }
+
+    /// Asks boards that come back in the middle of a game for what they remember. For boards that can
+    /// answer, not for recordings of them.
+    #[must_use]
+    pub fn recalling(mut self) -> Self {
+        self.recalls = true;
+        self
     }
 
     /// Everything that is published, as of the last event.
@@ -107,6 +125,10 @@ impl Hall {
     /// Lets everything happen whose time has come by `at`.
     pub fn handle_timeout(&mut self, at: Timestamp) {
         for i in 0..self.tables.len() {
+            if self.tables[i].recall.deadline().is_some_and(|due| due <= at) {
+                let held = self.tables[i].recall.release();
+                self.tell(i, at, &held);
+            }
             if self.tables[i].tracker.deadline().is_some_and(|due| due <= at) {
                 self.drive(i, at, |tracker| tracker.handle_timeout(at));
             }
@@ -116,7 +138,7 @@ impl Hall {
     /// When to call [`handle_timeout`](Self::handle_timeout), if nothing else happens before.
     pub fn deadline(&self) -> Option<Timestamp> {
         let tables = self.tables.iter().filter(|table| !table.quarantined);
-        tables.filter_map(|table| table.tracker.deadline()).min()
+        tables.flat_map(|table| [table.tracker.deadline(), table.recall.deadline()]).flatten().min()
     }
 
     /// The next numbered event that has not been handed out.
@@ -143,6 +165,16 @@ impl Hall {
         if self.tables[i].port.is_none() {
             self.tables[i].port = Some(port);
         }
+        if self.tables[i].recall.is_asked() {
+            let table = &mut self.tables[i];
+            if let Some(notes) = adapt::memory(event) {
+                let told = table.recall.remember(at, &notes, &table.setup.settings);
+                self.tell(i, at, &told);
+            } else if adapt::refuses_memory(event) {
+                let held = table.recall.release();
+                self.tell(i, at, &held);
+            }
+        }
         if let Some(observation) = adapt::observation(event) {
             if !self.tables[i].tracker.state().link_up() && adapt::shows_life(event) {
                 self.observe(i, at, &Observation::Link { up: true });
@@ -166,7 +198,32 @@ impl Hall {
     }
 
     fn observe(&mut self, i: usize, at: Timestamp, observation: &Observation) {
-        self.drive(i, at, |tracker| tracker.handle(at, observation));
+        let Table { recall, tracker, setup, port, .. } = &mut self.tables[i];
+        let turn = if self.recalls {
+            recall.take(at, observation, tracker.state(), &setup.settings)
+        } else {
+            Turn::Pass
+        };
+        match turn {
+            Turn::Pass => self.drive(i, at, |tracker| tracker.handle(at, observation)),
+            Turn::Hold => {}
+            Turn::Ask => {
+                let port = port.clone();
+                self.requests.extend(port.map(|port| (port, Request::Memory)));
+            }
+            Turn::Release => {
+                let held = recall.release();
+                self.tell(i, at, &held);
+            }
+        }
+    }
+
+    /// Tells a table at `at` what happened before, each thing with its own time.
+    fn tell(&mut self, i: usize, at: Timestamp, past: &[(Timestamp, Observation)]) {
+        for (then, observation) in past {
+            self.drive(i, at, |tracker| tracker.handle(*then, observation));
+        }
+        self.drive(i, at, |tracker| tracker.handle_timeout(at));
     }
 
     /// Runs one table's tracker and records what it decided. A panic there is that table's fault

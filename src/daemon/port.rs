@@ -199,8 +199,12 @@ impl Task {
                     }
                     Err(error) => return Ok(Trouble::of_transfer(&error)),
                 },
-                Some(Request::Board) = self.requests.recv() => {
-                    link.request(clock.elapsed(), dgt_protocol::Request::Dump);
+                Some(request) = self.requests.recv() => {
+                    let request = match request {
+                        Request::Board => dgt_protocol::Request::Dump,
+                        Request::Memory => dgt_protocol::Request::Memory,
+                    };
+                    link.request(clock.elapsed(), request);
                 }
                 () = sleep_until(due.unwrap_or_else(|| clock.after_start(Duration::MAX))) => {}
             }

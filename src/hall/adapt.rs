@@ -1,10 +1,12 @@
 //! From the words of the wire to observations. The only place above the ports that knows them.
 
 use dgt_protocol::{
-    ClockMessage, ClockSide, ClockTimes, Dump, Field, Lever, LinkEvent, Message, PieceCode,
+    ClockMessage, ClockSide, ClockTimes, Dump, Field, Lever, LinkEvent, Log, Message, PieceCode,
+    Request, Side, Tag,
 };
 use shakmaty::{Color, Piece, Role, Square};
 
+use super::memory::{Change, Note};
 use crate::game::{ClockReading, Observation, Placement, SideReading};
 
 /// What a link event tells about board or clock, if anything.
@@ -33,6 +35,34 @@ pub fn names_board(event: &LinkEvent, serial: &str) -> bool {
     };
     identity.serial_number.as_ref().is_some_and(|short| short.as_str() == serial)
         || identity.long_serial_number.as_ref().is_some_and(|long| long.as_str() == serial)
+}
+
+/// What the board remembers, if the event tells it.
+pub fn memory(event: &LinkEvent) -> Option<Vec<Note>> {
+    match event {
+        LinkEvent::Message(Message::Memory(bytes)) => {
+            Some(Log::cyclic(bytes).filter_map(note).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the board does not tell what it remembers.
+pub fn refuses_memory(event: &LinkEvent) -> bool {
+    matches!(event, LinkEvent::Unanswered(Request::Memory))
+}
+
+fn note(tag: Tag) -> Option<Note> {
+    match tag {
+        Tag::FieldChange { field, code, .. } => {
+            Some(Note::Change(Change { square: square(field), piece: piece(code) }))
+        }
+        Tag::Halted { side, time } => {
+            Some(Note::Halted { left: side == Side::Left, ms: time.total_seconds() * 1000 })
+        }
+        Tag::PowerUp => Some(Note::PowerUp),
+        _ => None,
+    }
 }
 
 /// The men on the board, in the board's own frame.

@@ -55,4 +55,6 @@ pub enum Input {
 pub enum Request {
     /// Read the whole board.
     Board,
+    /// Read the board's own record of what happened on it.
+    Memory,
 }

@@ -10,6 +10,7 @@ mod layers;
 mod mqtt;
 mod program;
 mod publish;
+mod recall;
 mod service;
 mod tools;
 mod web;
