@@ -5,6 +5,7 @@
 mod access;
 mod boards;
 mod field;
+mod fuzz_inputs;
 mod laws;
 mod layers;
 mod mqtt;
