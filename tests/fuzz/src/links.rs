@@ -94,8 +94,9 @@ impl<L: Link> Session<L> {
         self.link.handle_timeout(self.now.saturating_sub(Duration::from_millis(ms.into())));
     }
 
-    fn flood(&mut self, bytes: &[u8], rounds: u8) {
-        for _ in 0..rounds {
+    /// Hears the same some times.
+    fn hear(&mut self, bytes: &[u8], times: u8) {
+        for _ in 0..times {
             self.link.handle_bytes(self.now, bytes);
         }
     }

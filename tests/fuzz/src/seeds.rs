@@ -30,7 +30,7 @@ pub fn all() -> Vec<Seed> {
     let replies = written(&replies(), BusReply::encode);
     let commands = written(&commands(), Command::encode);
     add("deframer", "board", [&[0, 2, 1, 200], &stream[..]].concat());
-    add("deframer", "board-unread", [&[0x81, 1, 7], &stream[..100]].concat());
+    add("deframer", "board-unread", [&[0xF0, 1, 7], &stream[..100]].concat());
     add("deframer", "board-broken", [&[0, 3, 64, 1, 9], &broken(&stream)[..]].concat());
     add("deframer", "bus", [&[1, 1, 40], &replies[..]].concat());
     add("deframer", "bus-broken", [&[1, 0], &broken(&replies)[..]].concat());
@@ -86,7 +86,12 @@ pub fn all() -> Vec<Seed> {
     add(
         "link_bus",
         "unread",
-        [&[2, 1, 0], &[10, 1, 0x85, 4, 0x7F, 0x7F, 0x7F, 0x7F, 0xFF].repeat(60)[..], &[5]].concat(),
+        [
+            &[2, 1, 0],
+            &[10, 0, 0x86, 8, 0x7F, 0x7F, 0x7F, 0x7F, 0x7F, 0x7F, 0x7F, 0x7F, 0x3F].repeat(40)[..],
+            &[5],
+        ]
+        .concat(),
     );
 
     add("capture_lines", "every-record", capture());

@@ -17,9 +17,9 @@ pub fn deframer(bytes: &[u8]) {
     let cuts = source.take(cuts);
     let stream = source.rest();
     match choice % 3 {
-        0 => read_in_all_ways::<Deframer>(stream, cuts, choice >= 0x80),
-        1 => read_in_all_ways::<BusDeframer>(stream, cuts, choice >= 0x80),
-        _ => read_in_all_ways::<HostReader>(stream, cuts, choice >= 0x80),
+        0 => read_in_all_ways::<Deframer>(stream, cuts, choice >= 0xF0),
+        1 => read_in_all_ways::<BusDeframer>(stream, cuts, choice >= 0xF0),
+        _ => read_in_all_ways::<HostReader>(stream, cuts, choice >= 0xF0),
     }
 }
 

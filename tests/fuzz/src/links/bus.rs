@@ -77,7 +77,7 @@ impl Talk {
                 let content = content(source.byte(), source);
                 let mut bytes = Vec::new();
                 BusReply { address, content }.encode(&mut bytes);
-                self.hear(&bytes, source.byte());
+                self.hear(&bytes, source.byte() & 0x3F);
             }
             _ => self.session.go_back(source.number()),
         }
@@ -103,7 +103,7 @@ impl Talk {
     }
 
     fn hear(&mut self, bytes: &[u8], times: u8) {
-        self.session.flood(bytes, times);
+        self.session.hear(bytes, times);
         for _ in 0..times {
             self.line.push(bytes);
             for reply in self.line.by_ref().flatten() {

@@ -76,7 +76,7 @@ impl Talk {
     fn hear(&mut self, message: &Message, times: u8) {
         let mut bytes = Vec::new();
         message.encode(&mut bytes);
-        self.session.flood(&bytes, times);
+        self.session.hear(&bytes, times);
     }
 
     fn take_events(&mut self) {
