@@ -93,7 +93,7 @@ fn movetext(state: &State) -> Vec<String> {
             // One word: not every reader copes with a comment on two lines.
             words.push(format!("{{[%clk {}:{:02}:{:02}]}}", s / 3600, s / 60 % 60, s % 60));
         }
-        number += u32::from(turn.is_black());
+        number = number.saturating_add(turn.is_black().into());
         turn = !turn;
     }
     words
