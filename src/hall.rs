@@ -8,6 +8,8 @@
 
 pub mod adapt;
 
+mod bus;
+
 pub mod event;
 
 pub mod input;
@@ -59,6 +61,8 @@ struct Table {
     recall: Recall,
     /// The port on which the table's board is now.
     port: Option<PortName>,
+    /// Whether that port is a bus.
+    on_bus: bool,
     /// A fault stopped this table's tracker; it follows nothing until the arbiter acts.
     quarantined: bool,
 }
@@ -85,6 +89,7 @@ impl Hall {
                 setup: table,
                 recall: Recall::default(),
                 port: None,
+                on_bus: false,
                 quarantined: false,
             });
         }
@@ -113,12 +118,13 @@ impl Hall {
                 }
             }
             Input::PortClosed { port, .. } => {
-                if let Some(i) = self.on_port(&port) {
+                while let Some(i) = self.on_port(&port) {
                     self.observe(i, at, &Observation::Link { up: false });
                     self.tables[i].port = None;
                 }
             }
             Input::Link { port, event } => self.link(at, port, &event),
+            Input::Bus { port, event } => self.bus(at, &port, &event),
         }
     }
 
@@ -156,6 +162,7 @@ impl Hall {
             && self.tables[i].port.as_ref() != Some(&port)
         {
             self.tables[i].port = Some(port.clone());
+            self.tables[i].on_bus = false;
             // What the board said before it told its name was not listened to.
             self.requests.push_back((port.clone(), Request::Board));
         }
@@ -198,8 +205,8 @@ impl Hall {
     }
 
     fn observe(&mut self, i: usize, at: Timestamp, observation: &Observation) {
-        let Table { recall, tracker, setup, port, .. } = &mut self.tables[i];
-        let turn = if self.recalls {
+        let Table { recall, tracker, setup, port, on_bus, .. } = &mut self.tables[i];
+        let turn = if self.recalls && !*on_bus {
             recall.take(at, observation, tracker.state(), &setup.settings)
         } else {
             Turn::Pass

@@ -17,7 +17,7 @@ use crate::{
     hall::{Recorded, State},
     replay,
     view::{
-        capture,
+        capture::{self, BrokenLine, Line, LinkKind},
         event::{ArbiterEvent, Epoch},
         pgn,
     },
@@ -83,18 +83,34 @@ fn one(
     let input: Box<dyn io::Read> =
         if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
     let mut reader = capture::Reader::new(BufReader::with_capacity(1 << 16, input))?;
-    let mut replay = replay::Replay::new(reader.header())?;
     let mut printer = Printer::new(Form::of(command), source, out);
     let mut broken = 0;
-    for line in &mut reader {
-        match line? {
-            Ok(line) => replay.line(&line, &mut |recorded| printer.event(recorded)),
-            Err(line) => {
-                output::complain(&format!("{}: {line}", name_of(path)));
-                broken += 1;
-            }
+    let mut sound = |line: Result<Line, BrokenLine>| {
+        line.inspect_err(|line| {
+            output::complain(&format!("{}: {line}", name_of(path)));
+            broken += 1;
+        })
+        .ok()
+    };
+    let mut replay;
+    if reader.header().link == LinkKind::Bus {
+        // Who is on the bus is only known at its end.
+        let lines =
+            (&mut reader).map(|line| line.map(&mut sound)).collect::<io::Result<Vec<_>>>()?;
+        let lines: Vec<_> = lines.into_iter().flatten().collect();
+        replay = replay::Replay::bus(reader.header(), &replay::addresses(&lines))?;
+        for line in &lines {
+            replay.line(line, &mut |recorded| printer.event(recorded));
+            printer.check()?;
         }
-        printer.check()?;
+    } else {
+        replay = replay::Replay::new(reader.header())?;
+        for line in &mut reader {
+            if let Some(line) = sound(line?) {
+                replay.line(&line, &mut |recorded| printer.event(recorded));
+            }
+            printer.check()?;
+        }
     }
     replay.finish(&mut |recorded| printer.event(recorded));
     printer.end()?;

@@ -1,8 +1,8 @@
 //! From the words of the wire to observations. The only place above the ports that knows them.
 
 use dgt_protocol::{
-    ClockMessage, ClockSide, ClockTimes, Dump, Field, Lever, LinkEvent, Log, Message, PieceCode,
-    Request, Side, Tag,
+    Address, BoardEvent, Changes, ClockMessage, ClockSide, ClockTimes, Dump, Field, Lever,
+    LinkEvent, Log, Message, Pace, PieceCode, Request, Side, Tag,
 };
 use shakmaty::{Color, Piece, Role, Square};
 
@@ -35,6 +35,47 @@ pub fn names_board(event: &LinkEvent, serial: &str) -> bool {
     };
     identity.serial_number.as_ref().is_some_and(|short| short.as_str() == serial)
         || identity.long_serial_number.as_ref().is_some_and(|long| long.as_str() == serial)
+}
+
+/// What a board on a bus tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The board went silent.
+    Gone,
+    /// A reading of board or clock.
+    Reading(Observation),
+    /// What happened since the last time, in order.
+    Notes {
+        /// The entries, oldest first.
+        notes: Vec<Note>,
+        /// Whether it happened just now.
+        live: bool,
+    },
+    /// Some of what happened was lost on the way; the log of the game and a dump follow.
+    Lost,
+    /// The log of the game.
+    Game(Vec<Note>),
+}
+
+/// What an event of a board on a bus tells about board or clock, if anything.
+pub fn told(event: &BoardEvent) -> Option<Told> {
+    let notes = |tags: &[Tag]| tags.iter().copied().filter_map(note).collect();
+    Some(match event {
+        BoardEvent::Silent => Told::Gone,
+        BoardEvent::Dump(dump) => Told::Reading(Observation::Dump(placement(dump))),
+        BoardEvent::Clock(ClockMessage::Times(times)) => Told::Reading(clock(times)),
+        BoardEvent::Changes(Changes { tags, pace, .. }) => {
+            Told::Notes { notes: notes(tags), live: *pace == Pace::Live }
+        }
+        BoardEvent::ChangesLost => Told::Lost,
+        BoardEvent::FromStart { tags, .. } => Told::Game(notes(tags)),
+        _ => return None,
+    })
+}
+
+/// Whether the board with this serial number has this address: on a bus the one is the other.
+pub fn has_address(serial: &str, address: Address) -> bool {
+    serial.parse() == Ok(address.number())
 }
 
 /// What the board remembers, if the event tells it.

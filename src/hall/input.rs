@@ -48,6 +48,13 @@ pub enum Input {
         /// What it says.
         event: LinkEvent,
     },
+    /// The link on a bus says something.
+    Bus {
+        /// Which port.
+        port: PortName,
+        /// What it says.
+        event: dgt_protocol::BusEvent,
+    },
 }
 
 /// What the hall asks of a port.

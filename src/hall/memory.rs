@@ -68,28 +68,37 @@ pub fn since(notes: &[Note], known: Known<'_>, now: &Placement) -> Option<Vec<Pa
             (from, whole(&states[from])?)
         }
     };
-    let mut standing = start.clone();
     let mut past: Vec<Past> = Vec::new();
     if matches!(known, Known::Array(_)) {
-        past.push(Past::Placement(start));
+        past.push(Past::Placement(start.clone()));
     }
-    let mut reached = (standing == *now).then_some(past.len());
-    for note in &notes[from..] {
-        match *note {
-            Note::Change(change) => {
-                if standing.set(change.square, change.piece) != change.piece {
-                    past.push(Past::Change(change));
-                }
-            }
-            Note::Halted { left, ms } => past.push(Past::Halted { left, ms }),
-            Note::PowerUp => {}
+    let told = past.len();
+    past.extend(self::from(start.clone(), &notes[from..]));
+    let mut standing = start;
+    let mut reached = (standing == *now).then_some(told);
+    for (n, past) in (1..).zip(&past).skip(told) {
+        if let Past::Change(Change { square, piece }) = past {
+            standing.set(*square, *piece);
         }
         if standing == *now {
-            reached = Some(past.len());
+            reached = Some(n);
         }
     }
     past.truncate(reached?);
     Some(past)
+}
+
+/// What these notes tell that is new, from this placement on.
+pub fn from(mut standing: Placement, notes: &[Note]) -> Vec<Past> {
+    let news = notes.iter().filter_map(|note| match *note {
+        Note::Change(change) => {
+            let before = standing.set(change.square, change.piece);
+            (before != change.piece).then_some(Past::Change(change))
+        }
+        Note::Halted { left, ms } => Some(Past::Halted { left, ms }),
+        Note::PowerUp => None,
+    });
+    news.collect()
 }
 
 /// Something that happened while nobody was there.
@@ -109,8 +118,8 @@ pub enum Past {
 }
 
 /// The past as observations, as if they had come one after the other between `from` and `to`. The
-/// board does not tell when they did. Presses need a `clock` to begin with: the memory tells one
-/// side only.
+/// board does not tell when they did. Presses need a running `clock` to begin with: the memory tells
+/// one side only.
 pub fn observations(
     past: Vec<Past>,
     mut clock: Option<ClockReading>,
@@ -125,11 +134,10 @@ pub fn observations(
             Past::Placement(placement) => Observation::Dump(placement),
             Past::Change(Change { square, piece }) => Observation::Change { square, piece },
             Past::Halted { left, ms } => {
-                let reading = clock.as_mut()?;
+                let reading = clock.as_mut().filter(|clock| clock.running)?;
                 let side = SideReading { ms, flag: false };
                 *(if left { &mut reading.left } else { &mut reading.right }) = side;
                 reading.left_high = !left;
-                reading.running = true;
                 Observation::Clock(*reading)
             }
         };

@@ -31,6 +31,9 @@ enum Stage {
     Away { since: Timestamp },
     /// The board was asked.
     Asked { at: Timestamp, now: Placement },
+    /// On a bus: changes were lost. What is known of them, until a whole reading tells where they
+    /// led.
+    Lost { at: Timestamp, notes: Vec<Note> },
 }
 
 /// What to do with an observation.
@@ -78,7 +81,7 @@ impl Recall {
                 self.held.push((at, observation.clone()));
                 return Turn::Release;
             }
-            (Stage::Away { .. } | Stage::Asked { .. }, _) => {
+            (Stage::Away { .. } | Stage::Asked { .. } | Stage::Lost { .. }, _) => {
                 let known_up = self.held.iter().any(|(_, held)| held == observation);
                 if !(known_up && matches!(observation, Observation::Link { .. })) {
                     self.held.push((at, observation.clone()));
@@ -119,6 +122,67 @@ impl Recall {
         told
     }
 
+    /// A board on a bus tells what it noted since the last time, until `at`; if not `live`, nobody
+    /// knows since when. What the table has to be told, in order.
+    pub(super) fn noted(
+        &mut self,
+        at: Timestamp,
+        new: &[Note],
+        live: bool,
+    ) -> Vec<(Timestamp, Observation)> {
+        if let Stage::Lost { notes, .. } = &mut self.stage {
+            notes.extend(new);
+            return Vec::new();
+        }
+        let Some(named) = &self.named else {
+            return Vec::new(); // The first whole reading will tell.
+        };
+        let past = memory::from(named.clone(), new);
+        let just_now = Timestamp::from_millis(at.as_millis().saturating_sub(LIVE_MS));
+        let from = if live { just_now } else { self.seen_at };
+        let told = memory::observations(past, self.clock, from, at);
+        for (at, observation) in &told {
+            self.note(*at, observation);
+        }
+        told
+    }
+
+    /// A board on a bus reads a whole clock or board. What the table has to be told, in order.
+    pub(super) fn read(
+        &mut self,
+        at: Timestamp,
+        observation: &Observation,
+    ) -> Vec<(Timestamp, Observation)> {
+        let mut told = Vec::new();
+        if let Stage::Lost { notes, .. } = &self.stage {
+            self.held.push((at, observation.clone()));
+            let Observation::Dump(now) = observation else { return Vec::new() };
+            if let Some(named) = &self.named {
+                let past = memory::since(notes, Known::Placement(named, &self.trail), now);
+                told = memory::observations(past.unwrap_or_default(), self.clock, self.seen_at, at);
+            }
+        } else {
+            self.held.push((at, observation.clone()));
+        }
+        for (at, observation) in &told {
+            self.note(*at, observation);
+        }
+        told.extend(self.release());
+        told
+    }
+
+    /// Changes of a board on a bus were lost.
+    pub(super) fn lose(&mut self, at: Timestamp) {
+        self.stage = Stage::Lost { at, notes: Vec::new() };
+    }
+
+    /// What a board on a bus noted since the game began, if it is needed.
+    pub(super) fn noted_in_game(&mut self, game: &[Note]) {
+        if let Stage::Lost { notes, .. } = &mut self.stage {
+            notes.splice(..0, game.iter().copied());
+        }
+    }
+
     /// Everything that was held, in order; from now on nothing is.
     pub(super) fn release(&mut self) -> Vec<(Timestamp, Observation)> {
         self.stage = Stage::Following;
@@ -139,6 +203,7 @@ impl Recall {
         match &self.stage {
             Stage::Asked { at, .. } => Some(at.after(MEMORY_WITHIN_MS)),
             Stage::Away { .. } => self.held.first().map(|(at, _)| at.after(READING_WITHIN_MS)),
+            Stage::Lost { at, .. } => Some(at.after(READING_WITHIN_MS)),
             Stage::Following => None,
         }
     }
@@ -196,6 +261,9 @@ fn is_mid_game(now: &Placement, settings: &Settings) -> bool {
         && now.count() <= 32
         && !memory::is_array(now, &settings.start)
 }
+
+/// Changes that are told at once happened within this time: a round of the bus with many boards.
+const LIVE_MS: u64 = 500;
 
 /// In less time nobody plays four plies that undo each other, and one or two more.
 const SHORT_ABSENCE_MS: u64 = 10_000;

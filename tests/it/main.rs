@@ -4,6 +4,7 @@
 
 mod access;
 mod boards;
+mod bus;
 mod field;
 mod fuzz_inputs;
 mod laws;

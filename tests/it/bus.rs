@@ -1,0 +1,58 @@
+//! Boards on a bus: from the line to the games.
+
+use boardcast::{
+    accuracy,
+    replay::{self, Replay},
+    sim::{
+        capture,
+        faults::FaultSpec,
+        hand::preset::{Name, Preset},
+        pgn,
+    },
+};
+
+const GAMES: &str = "\
+[White \"One\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 1-0\n\n\
+[White \"Two\"]\n\n1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. cxd5 exd5 5. Bg5 Be7 6. e3 O-O 7. Bd3 Nbd7 1/2-1/2\n\n\
+[White \"Three\"]\n\n1. e4 e6 2. e5 d5 3. exd6 cxd6 4. d4 Nf6 5. c4 g6 6. Nc3 Bg7 7. Nf3 O-O 0-1\n\n\
+[White \"Four\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n";
+
+/// Plays each game on a board of its own, all at once, and reads the capture of the bus.
+fn exact(preset: Name, faults: &str) -> (usize, usize) {
+    let scores: Vec<_> = pgn::read(GAMES.as_bytes()).into_iter().map(Result::unwrap).collect();
+    let games: Vec<_> = scores.iter().map(|score| vec![score.clone()]).collect();
+    let faults: FaultSpec = faults.parse().unwrap();
+    let played = capture::simulate_bus(&games, &faults, &Preset::new(preset), 5);
+    let (header, lines) = accuracy::bus_capture_of(&scores, &played);
+    let boards = replay::addresses(&lines);
+    assert_eq!(boards, played.boards.iter().map(|board| board.address).collect::<Vec<_>>());
+    let mut replay = Replay::bus(&header, &boards).unwrap();
+    for line in &lines {
+        replay.line(line, &mut |_| {});
+    }
+    replay.finish(&mut |_| {});
+    let read = |number: u32| {
+        let plies = replay.state().table(number).unwrap().game.plies().iter();
+        plies.map(|ply| ply.m).collect::<Vec<_>>()
+    };
+    let truth = |board: &capture::BoardTruth| {
+        board.games[0].plies.iter().map(|ply| ply.m).collect::<Vec<_>>()
+    };
+    let boards = (1..).zip(&played.boards);
+    let exact = boards.filter(|(number, board)| read(*number) == truth(board)).count();
+    (exact, scores.len())
+}
+
+#[test]
+fn each_board_of_a_bus_has_its_table_and_its_game() {
+    for preset in [Name::Clean, Name::Orders, Name::Classical] {
+        let (exact, games) = exact(preset, "");
+        assert_eq!(exact, games, "{preset:?}");
+    }
+}
+
+#[test]
+fn a_lossy_line_and_a_pulled_cable_cost_no_move() {
+    let (exact, games) = exact(Name::Orders, "loss=1e-3,pull=60s+20s");
+    assert_eq!(exact, games);
+}
