@@ -84,8 +84,8 @@ impl Replay {
             Record::Rx(bytes) => {
                 let now = at_duration(line.t);
                 match &mut self.link {
-                    Link::Single(link) => link.handle_bytes(now, bytes),
-                    Link::Bus(link) => link.handle_bytes(now, bytes),
+                    Link::Single(single) => single.handle_bytes(now, bytes),
+                    Link::Bus(bus) => bus.handle_bytes(now, bytes),
                 }
                 self.forward(at);
             }
@@ -96,7 +96,7 @@ impl Replay {
             Record::Port(true) => {
                 self.link = match &self.link {
                     Link::Single(_) => Link::single(),
-                    Link::Bus(link) => Link::bus(link.answering().collect()),
+                    Link::Bus(bus) => Link::bus(bus.answering().collect()),
                 };
                 self.hall.handle(at, Input::PortOpened { port: self.port.clone() });
             }
@@ -167,10 +167,8 @@ pub fn addresses<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Vec<Address> 
         if let Record::Rx(bytes) = &line.record {
             for piece in bytes.chunks(READ_PIECE) {
                 deframer.push(piece);
-                while let Some(reply) = deframer.next() {
-                    if let Ok(reply) = reply {
-                        *heard.entry(reply.address).or_default() += 1;
-                    }
+                for reply in deframer.by_ref().flatten() {
+                    *heard.entry(reply.address).or_default() += 1;
                 }
             }
         }

@@ -333,12 +333,27 @@ impl Window {
         self.glimpsed = glimpsed;
     }
 
+    /// Makes sure that the line has `n` plies, as far as so many are made or glimpsed: where the
+    /// board stands on a made ply that the line had given up, the line is the made plies again.
+    /// Returns how many plies of the line may be taken.
+    pub fn reach(&mut self, n: usize) -> usize {
+        if n > self.len() && n <= self.made() {
+            self.shared = self.made();
+            self.glimpsed.clear();
+        }
+        n.min(self.len())
+    }
+
     /// Makes the first `n` plies of the line: they are the made plies now, and what was glimpsed
     /// beyond them stays glimpsed.
     pub fn make(&mut self, n: usize) {
         let n = n.min(self.len());
-        let rest = self.glimpsed.split_off(n.saturating_sub(self.shared).min(self.glimpsed.len()));
-        self.made.truncate(n.min(self.shared) + 1);
+        if n < self.shared {
+            self.shorten(n);
+            return;
+        }
+        let rest = self.glimpsed.split_off(n - self.shared);
+        self.made.truncate(self.shared + 1);
         self.made.extend(std::mem::take(&mut self.glimpsed));
         self.shared = self.made();
         self.glimpsed = rest;

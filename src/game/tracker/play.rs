@@ -93,7 +93,7 @@ impl Tracker {
     /// Takes the first `n` plies of the window's line into the mainline; `press` completes the last
     /// ply of its side among them.
     pub(super) fn read(&mut self, n: usize, cause: Cause, press: Option<Press>) {
-        let n = n.min(self.window.len().max(self.window.made()));
+        let n = self.window.reach(n);
         if press.is_none() && self.only_analyses(n) {
             return;
         }

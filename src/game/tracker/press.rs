@@ -137,7 +137,7 @@ impl Tracker {
         if let Standing::On(n) = self.window.standing(&self.placement)
             && self.has_open_ply(by, n)
         {
-            let reply = n > 1 && self.window.mover(n - 1) != by && self.has_open_ply(by, n - 1);
+            let reply = n > self.window.made().max(1) && self.window.mover(n - 1) != by;
             let fresh = self.now.since(replied) < self.settings.scan_ms;
             return Some(if reply && fresh { n - 1 } else { n });
         }
