@@ -158,8 +158,10 @@ impl<R: BufRead> Reader<R> {
 
     fn parse(&mut self, line: &str) -> Result<Line, String> {
         if let Some((t, hex)) = plain_rx(line) {
+            // The time of a broken line counts for nothing, or the good ones after it would be late.
+            let record = Record::Rx(from_hex(hex)?);
             self.check_time(t)?;
-            return Ok(Line { t, record: Record::Rx(from_hex(hex)?) });
+            return Ok(Line { t, record });
         }
         let raw: RawLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let t = raw.t.ok_or("\"t\", the time in milliseconds, is missing")?;
@@ -408,6 +410,15 @@ mod tests {
         assert_eq!(numbers, [2, 3, 4, 6, 7, 8, 9]);
         assert_eq!(broken[0].to_string(), "line 2: an odd number of hex digits");
         assert_eq!(broken[3].problem, "\"t\" is 9, earlier than 10 before it");
+    }
+
+    #[test]
+    fn the_time_of_a_broken_line_counts_for_nothing() {
+        let (lines, broken) = read(
+            "{\"capture\":1,\"link\":\"single\"}\n{\"t\":900,\"rx\":\"8e0\"}\n{\"t\":50,\"rx\":\"00\"}\n",
+        );
+        assert_eq!(lines, [Line { t: 50, record: Record::Rx(vec![0]) }]);
+        assert_eq!(broken.len(), 1);
     }
 
     #[test]
