@@ -46,6 +46,8 @@ pub struct Config {
     pub tables: Vec<Table>,
     /// Ports to look at for boards that are named by their serial number.
     pub ports: Vec<PortName>,
+    /// Ports at which a bus of boards is, each board named by its serial number.
+    pub buses: Vec<PortName>,
     /// Where everything is published.
     pub broker: Broker,
     /// The web port.
@@ -89,7 +91,7 @@ impl Config {
         HallSetup { tables: self.tables.iter().map(Table::setup).collect(), first_event: 1 }
     }
 
-    /// All ports to open, each once.
+    /// The ports of single boards to open, each once.
     pub fn all_ports(&self) -> BTreeSet<PortName> {
         let at_tables = self.tables.iter().filter_map(|table| match &table.source {
             Source::Port(port) => Some(port),
@@ -161,6 +163,7 @@ impl std::error::Error for ConfigError {
 struct Sections {
     event: event::Section,
     table: Vec<Spanned<table::Section>>,
+    bus: Vec<BusSection>,
     serial: SerialSection,
     broker: broker::Section,
     http: http::Section,
@@ -174,6 +177,12 @@ struct SerialSection {
     ports: Vec<Spanned<String>>,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct BusSection {
+    port: Spanned<String>,
+}
+
 impl Sections {
     fn check(self, check: &mut Check<'_>) -> Config {
         let timing = self.timing.check(check);
@@ -184,7 +193,9 @@ impl Sections {
             .iter()
             .filter_map(|path| check.device("serial.ports", path))
             .collect();
-        let tables = table::check_all(&self.table, &event, &timing, !ports.is_empty(), check);
+        let buses = check_buses(&self.bus, &self.table, &ports, check);
+        let has_ports = !ports.is_empty() || !buses.is_empty();
+        let tables = table::check_all(&self.table, &event, &timing, has_ports, check);
         let broker = self.broker.check(check);
         let http = self.http.check(check);
         let log = self.log.check();
@@ -195,8 +206,28 @@ impl Sections {
             let message = format!("port {} is also the broker's; choose another", web.port());
             check.report_at_end("http.port", message);
         }
-        Config { event, tables, ports, broker, http, log }
+        Config { event, tables, ports, buses, broker, http, log }
     }
+}
+
+/// The buses, each on a port of its own.
+fn check_buses(
+    buses: &[BusSection],
+    tables: &[Spanned<table::Section>],
+    ports: &[PortName],
+    check: &mut Check<'_>,
+) -> Vec<PortName> {
+    let mut names = Vec::new();
+    for BusSection { port } in buses {
+        let Some(name) = check.device("bus.port", port) else { continue };
+        let at_table = tables.iter().any(|table| table.get_ref().is_at(port.get_ref()));
+        if at_table || names.contains(&name) || ports.contains(&name) {
+            let message = format!("`{name}` is named twice; expected a bus on a port of its own");
+            check.report(&port.span(), "bus.port", message);
+        }
+        names.push(name);
+    }
+    names
 }
 
 fn read_bounded(path: &Path) -> io::Result<String> {

@@ -41,6 +41,7 @@ mod testing;
 
 use std::{fmt, future::Future, io, net::SocketAddr, time::Duration};
 
+use dgt_protocol::Address;
 use tokio::{
     runtime,
     signal::unix::{SignalKind, signal},
@@ -57,8 +58,8 @@ use self::{
     stage::Stage,
 };
 use crate::{
-    config::{Broker, Config, Embedded, Outside, url::BrokerUrl},
-    hall::Hall,
+    config::{Broker, Config, Embedded, Outside, Table, url::BrokerUrl},
+    hall::{Hall, Source},
 };
 
 /// A running daemon.
@@ -127,6 +128,12 @@ impl Daemon {
         for name in config.all_ports() {
             let requests = engine.requests(name.clone());
             let port = Port::new(name.clone(), name.as_str(), clock);
+            let run = port.run(engine.inputs(), requests, ports.stop());
+            ports.spawn(run);
+        }
+        for name in &config.buses {
+            let requests = engine.requests(name.clone());
+            let port = Port::new(name.clone(), name.as_str(), clock).on_bus(expected(config));
             let run = port.run(engine.inputs(), requests, ports.stop());
             ports.spawn(run);
         }
@@ -249,6 +256,16 @@ impl StartError {
     fn new(error: &dyn std::error::Error) -> Self {
         Self(error.to_string())
     }
+}
+
+/// The boards that must be on the bus, if there is only one: otherwise nobody says which is where.
+fn expected(config: &Config) -> Vec<Address> {
+    let address = |table: &Table| match &table.source {
+        Source::Board(serial) => serial.parse().ok().and_then(Address::new),
+        Source::Port(_) => None,
+    };
+    let elsewhere = config.buses.len() > 1 || !config.ports.is_empty();
+    if elsewhere { Vec::new() } else { config.tables.iter().filter_map(address).collect() }
 }
 
 /// The broker to publish to, which is started if it is ours.

@@ -83,6 +83,7 @@ async fn play(command: &Demo, scores: &[Score]) -> anyhow::Result<ExitCode> {
             ..EventDetails::default()
         },
         tables: stage.tables(),
+        buses: stage.bus_port().into_iter().collect(),
         broker: Broker::Embedded(Embedded { port: command.mqtt_port, ..Embedded::default() }),
         http: Http { port: command.http_port, ..Http::default() },
         ..Config::default()

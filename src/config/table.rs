@@ -161,6 +161,11 @@ impl<'a> Taken<'a> {
 }
 
 impl Section {
+    /// Whether the table is bound to this port.
+    pub(super) fn is_at(&self, port: &str) -> bool {
+        self.port.as_ref().is_some_and(|own| own.get_ref() == port)
+    }
+
     fn source(
         &self,
         table: &std::ops::Range<usize>,
@@ -181,7 +186,8 @@ impl Section {
                     check.report(&span, "table.board", message);
                 } else if !has_ports {
                     let message = "to find a board by its number, list the ports to look at: \
-                                   `[serial]` with `ports = [\"/dev/...\"]`";
+                                   `[serial]` with `ports = [\"/dev/...\"]`, or \
+                                   `[[bus]]` with `port = \"/dev/...\"`";
                     check.report(&span, "table.board", message);
                 }
                 Some(Source::Board(serial.clone()))

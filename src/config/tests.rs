@@ -210,3 +210,22 @@ fn the_sample_is_right_with_everything_that_it_offers() {
     let timing = crate::game::Settings::default();
     assert_eq!(config.tables[0].settings, timing);
 }
+
+#[test]
+fn the_boards_of_a_bus_are_named_by_their_serial_numbers() {
+    let bus = "[[bus]]\nport = \"/dev/ttyUSB3\"\n";
+    let table = "[[table]]\nnumber = 1\nboard = \"01025\"\n";
+    let config = parse(&format!("{bus}{table}")).unwrap();
+    assert_eq!(config.buses, [PortName::new("/dev/ttyUSB3")]);
+    assert_eq!(config.tables[0].source, Source::Board("01025".to_owned()));
+    assert!(config.all_ports().is_empty(), "a bus is never spoken to as a single board");
+
+    for other in [
+        bus,
+        "[[table]]\nnumber = 2\nport = \"/dev/ttyUSB3\"\n",
+        "[serial]\nports = [\"/dev/ttyUSB3\"]\n",
+    ] {
+        let error = parse(&format!("{bus}{table}{other}")).unwrap_err();
+        assert!(error.to_string().contains("a port of its own"), "{error}");
+    }
+}

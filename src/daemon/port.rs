@@ -3,6 +3,8 @@
 
 pub(super) mod device;
 
+mod link;
+
 mod narrate;
 
 mod trouble;
@@ -12,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use dgt_protocol::{SingleLink, SingleSettings};
+use dgt_protocol::{Address, SingleSettings};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
@@ -23,8 +25,13 @@ use tracing::{Instrument, debug, info, info_span, warn};
 
 pub use trouble::Trouble;
 
-use self::narrate::Narrator;
-use super::{backoff::Backoff, clock::Clock, engine::Stamped};
+use self::{link::Talk, narrate::Narrator};
+use super::{
+    backoff::Backoff,
+    clock::Clock,
+    discovery::{is_bluetooth, latency},
+    engine::Stamped,
+};
 use crate::{
     game::Timestamp,
     hall::{Input, PortName, Request},
@@ -36,7 +43,7 @@ pub struct Port {
     name: PortName,
     path: PathBuf,
     clock: Clock,
-    settings: SingleSettings,
+    talk: Talk,
     tap: Option<mpsc::Sender<Tapped>>,
 }
 
@@ -67,12 +74,20 @@ impl Port {
     /// `/dev/serial/by-id` are followed each time the device is opened.
     pub fn new(name: PortName, path: impl Into<PathBuf>, clock: Clock) -> Self {
         let path = path.into();
-        let settings = if path.to_string_lossy().contains("rfcomm") {
+        let talk = Talk::Single(if is_bluetooth(&path) {
             SingleSettings::bluetooth()
         } else {
             SingleSettings::cable()
-        };
-        Self { name, path, clock, settings, tap: None }
+        });
+        Self { name, path, clock, talk, tap: None }
+    }
+
+    /// Talks to the boards of a bus instead of a single one. The `expected` boards are missed when
+    /// they do not answer; others are found.
+    #[must_use]
+    pub fn on_bus(mut self, expected: Vec<Address>) -> Self {
+        self.talk = Talk::bus(expected);
+        self
     }
 
     /// Also sends all traffic to `tap`. The port waits when the channel is full, so that a capture
@@ -137,6 +152,14 @@ impl Task {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         info!(path = %self.port.path.display(), device = %device.display(), "open");
+        if let (Talk::Bus(_), Err(error)) = (&self.port.talk, latency::shorten(device)) {
+            let file = latency::file(device);
+            info!(
+                "the adapter waits for more bytes, which slows the bus down; `echo 1 | sudo tee {}` \
+                 ends that ({error})",
+                file.display()
+            );
+        }
         self.told = None;
         // The link begins with a dump: what was asked of the lost connection is answered by that.
         while self.requests.try_recv().is_ok() {}
@@ -160,22 +183,18 @@ impl Task {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let clock = self.port.clock;
-        let mut link = SingleLink::new(self.port.settings.clone(), clock.elapsed());
+        let mut link = self.port.talk.begin(clock.elapsed());
         let mut narrator = Narrator::default();
         let mut unsent = Vec::new();
         let mut buffer = [0; READ_BYTES];
         loop {
             let now = clock.elapsed();
-            if link.poll_timeout().is_some_and(|due| due <= now) {
-                link.handle_timeout(now);
-            }
+            link.wake(now);
             while let Some(bytes) = link.poll_transmit() {
                 unsent.extend_from_slice(&bytes);
             }
-            while let Some(event) = link.poll_event() {
-                narrator.tell(&event);
-                let port = self.port.name.clone();
-                self.send(clock.timestamp(now), Input::Link { port, event }).await?;
+            while let Some(input) = link.poll_input(&self.port.name, &mut narrator) {
+                self.send(clock.timestamp(now), input).await?;
             }
             if unsent.len() > MAX_UNSENT_BYTES {
                 return Ok(Trouble::Deaf);
@@ -199,13 +218,7 @@ impl Task {
                     }
                     Err(error) => return Ok(Trouble::of_transfer(&error)),
                 },
-                Some(request) = self.requests.recv() => {
-                    let request = match request {
-                        Request::Board => dgt_protocol::Request::Dump,
-                        Request::Memory => dgt_protocol::Request::Memory,
-                    };
-                    link.request(clock.elapsed(), request);
-                }
+                Some(request) = self.requests.recv() => link.request(clock.elapsed(), request),
                 () = sleep_until(due.unwrap_or_else(|| clock.after_start(Duration::MAX))) => {}
             }
         }

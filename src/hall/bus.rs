@@ -26,13 +26,12 @@ impl Hall {
         }
         match told {
             Told::Gone => {
-                let held = table.recall.release();
-                self.tell(i, at, &held);
+                self.tables[i].recall.release();
                 self.observe(i, at, &Observation::Link { up: false });
             }
             // What happened while the board could not be heard comes before the news that it can.
             Told::Notes { notes, live } => {
-                let told = table.recall.noted(at, &notes, live);
+                let told = table.recall.noted(at, &notes, live, &table.setup.settings);
                 self.tell(i, at, &told);
                 self.is_up(i, at);
             }

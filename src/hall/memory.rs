@@ -88,6 +88,18 @@ pub fn since(notes: &[Note], known: Known<'_>, now: &Placement) -> Option<Vec<Pa
     Some(past)
 }
 
+/// What stands at the end of these notes, if the board was switched on among them.
+pub fn after_power_up(notes: &[Note]) -> Option<Placement> {
+    let on = notes.iter().rposition(|note| *note == Note::PowerUp)?;
+    let mut standing = Placement::empty();
+    for note in &notes[on..] {
+        if let Note::Change(Change { square, piece }) = *note {
+            standing.set(square, piece);
+        }
+    }
+    Some(standing)
+}
+
 /// What these notes tell that is new, from this placement on.
 pub fn from(mut standing: Placement, notes: &[Note]) -> Vec<Past> {
     let news = notes.iter().filter_map(|note| match *note {

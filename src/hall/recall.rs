@@ -6,7 +6,7 @@
 //! moves that were undone again, which no placement tells. What it says until the answer is there waits, so that the table learns everything in
 //! the order in which it happened.
 
-use super::memory::{self, Change, Known, Note, Trail};
+use super::memory::{self, Change, Known, Note, Past, Trail};
 use crate::game::{
     ClockReading, Observation, Orientation, Phase, Placement, Settings, State, Timestamp, explain,
 };
@@ -31,6 +31,8 @@ enum Stage {
     Away { since: Timestamp },
     /// The board was asked.
     Asked { at: Timestamp, now: Placement },
+    /// On a bus: a reading shows what the notes have not told yet.
+    Doubtful { at: Timestamp },
     /// On a bus: changes were lost. What is known of them, until a whole reading tells where they
     /// led.
     Lost { at: Timestamp, notes: Vec<Note> },
@@ -81,7 +83,7 @@ impl Recall {
                 self.held.push((at, observation.clone()));
                 return Turn::Release;
             }
-            (Stage::Away { .. } | Stage::Asked { .. } | Stage::Lost { .. }, _) => {
+            (_, _) => {
                 let known_up = self.held.iter().any(|(_, held)| held == observation);
                 if !(known_up && matches!(observation, Observation::Link { .. })) {
                     self.held.push((at, observation.clone()));
@@ -129,45 +131,80 @@ impl Recall {
         at: Timestamp,
         new: &[Note],
         live: bool,
+        settings: &Settings,
     ) -> Vec<(Timestamp, Observation)> {
         if let Stage::Lost { notes, .. } = &mut self.stage {
             notes.extend(new);
             return Vec::new();
         }
-        let Some(named) = &self.named else {
-            return Vec::new(); // The first whole reading will tell.
+        let past = match (&self.named, memory::after_power_up(new)) {
+            (Some(named), _) => memory::from(named.clone(), new),
+            // The board tells what it found when it was switched on, and what was played since.
+            (None, Some(now)) => memory::since(new, Known::Array(&settings.start), &now)
+                .unwrap_or_else(|| vec![Past::Placement(now)]),
+            (None, None) => return Vec::new(), // The first whole reading will tell.
         };
-        let past = memory::from(named.clone(), new);
         let just_now = Timestamp::from_millis(at.as_millis().saturating_sub(LIVE_MS));
         let from = if live { just_now } else { self.seen_at };
-        let told = memory::observations(past, self.clock, from, at);
+        let mut told = memory::observations(past, self.clock, from, at);
         for (at, observation) in &told {
             self.note(*at, observation);
         }
+        // A reading from before these notes were fetched says less than they do.
+        let changed = new.iter().any(|note| matches!(note, Note::Change(_)));
+        let pressed = told.iter().any(|(_, told)| matches!(told, Observation::Clock(_)));
+        self.held.retain(|(_, held)| match held {
+            Observation::Dump(_) => !changed,
+            Observation::Clock(_) => !pressed,
+            _ => true,
+        });
+        told.extend(self.release());
         told
     }
 
     /// A board on a bus reads a whole clock or board. What the table has to be told, in order.
+    ///
+    /// A reading may be ahead of the notes, which are fetched in turns. One that shows more than they
+    /// told waits for them: they know in which order it happened.
     pub(super) fn read(
         &mut self,
         at: Timestamp,
         observation: &Observation,
     ) -> Vec<(Timestamp, Observation)> {
-        let mut told = Vec::new();
-        if let Stage::Lost { notes, .. } = &self.stage {
-            self.held.push((at, observation.clone()));
-            let Observation::Dump(now) = observation else { return Vec::new() };
-            if let Some(named) = &self.named {
-                let past = memory::since(notes, Known::Placement(named, &self.trail), now);
-                told = memory::observations(past.unwrap_or_default(), self.clock, self.seen_at, at);
+        let news = match observation {
+            Observation::Dump(now) => self.named.as_ref().is_some_and(|named| named != now),
+            Observation::Clock(reading) => {
+                self.clock.is_some_and(|clock| clock.left_high != reading.left_high)
             }
-        } else {
-            self.held.push((at, observation.clone()));
+            _ => false,
+        };
+        let mut told = Vec::new();
+        match (&self.stage, observation) {
+            (Stage::Lost { notes, .. }, Observation::Dump(now)) => {
+                if let Some(named) = &self.named {
+                    let past = memory::since(notes, Known::Placement(named, &self.trail), now);
+                    let past = past.unwrap_or_default();
+                    told = memory::observations(past, self.clock, self.seen_at, at);
+                }
+                for (at, observation) in &told {
+                    self.note(*at, observation);
+                }
+                self.held.push((at, observation.clone()));
+                told.extend(self.release());
+            }
+            (stage, _) if news || matches!(stage, Stage::Lost { .. }) => {
+                let kind = std::mem::discriminant(observation);
+                self.held.retain(|(_, held)| std::mem::discriminant(held) != kind);
+                self.held.push((at, observation.clone()));
+                if matches!(self.stage, Stage::Following) {
+                    self.stage = Stage::Doubtful { at };
+                }
+            }
+            _ => {
+                self.note(at, observation);
+                told.push((at, observation.clone()));
+            }
         }
-        for (at, observation) in &told {
-            self.note(*at, observation);
-        }
-        told.extend(self.release());
         told
     }
 
@@ -203,6 +240,7 @@ impl Recall {
         match &self.stage {
             Stage::Asked { at, .. } => Some(at.after(MEMORY_WITHIN_MS)),
             Stage::Away { .. } => self.held.first().map(|(at, _)| at.after(READING_WITHIN_MS)),
+            Stage::Doubtful { at } => Some(at.after(NOTES_WITHIN_MS)),
             Stage::Lost { at, .. } => Some(at.after(READING_WITHIN_MS)),
             Stage::Following => None,
         }
@@ -264,6 +302,9 @@ fn is_mid_game(now: &Placement, settings: &Settings) -> bool {
 
 /// Changes that are told at once happened within this time: a round of the bus with many boards.
 const LIVE_MS: u64 = 500;
+
+/// A full bus has fetched the notes of every board once in this time.
+const NOTES_WITHIN_MS: u64 = 2_500;
 
 /// In less time nobody plays four plies that undo each other, and one or two more.
 const SHORT_ABSENCE_MS: u64 = 10_000;

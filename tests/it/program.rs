@@ -72,6 +72,21 @@ fn every_command_explains_itself_with_examples() {
 }
 
 #[test]
+fn boards_on_a_bus_are_published_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    std::fs::write(&pgn, GAMES).unwrap();
+    let mut command = boardcast(&["demo", "--pgn", pgn.to_str().unwrap(), "--bus", "--once"]);
+    command.args(["--tables", "2", "--speed", "4", "--mqtt-port", "0", "--http-port", "0"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    for move_ in ["table 1   2... Qh4#", "table 2   7. Nd5#"] {
+        assert!(shown.contains(move_), "{move_} is not in {shown}");
+    }
+}
+
+#[test]
 fn a_demo_plays_its_games_publishes_them_and_ends() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");
