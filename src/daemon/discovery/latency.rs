@@ -17,7 +17,7 @@ pub fn of(device: &Path) -> Option<u8> {
 ///
 /// # Errors
 ///
-/// If the system does not permit it; [`file`] is what must be written to.
+/// If the system does not permit it; [`file()`] is what must be written to.
 pub fn shorten(device: &Path) -> io::Result<()> {
     match of(device) {
         Some(ms) if ms > SHORTEST_MS => fs::write(file(device), SHORTEST_MS.to_string()),
