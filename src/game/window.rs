@@ -465,4 +465,18 @@ mod tests {
         window.make(1);
         assert_eq!(window.standing(&placement), Standing::On(1));
     }
+
+    #[test]
+    fn a_line_that_is_cut_short_forgets_what_hung_on_it() {
+        let (mut window, mut placement) = window();
+        for (from, to) in [(Square::E2, Square::E4), (Square::E7, Square::E5)] {
+            carry(&mut placement, from, to);
+            see(&mut window, &placement);
+        }
+        window.make(1);
+        assert_eq!((window.shared(), line(&window).as_str()), (1, "e5"));
+        window.make(0);
+        assert_eq!((window.made(), window.len()), (0, 0));
+        assert_eq!(window.position(0), &Chess::new());
+    }
 }
