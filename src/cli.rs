@@ -100,6 +100,7 @@ fn told(error: &anyhow::Error) -> String {
 fn in_words(error: &io::Error) -> String {
     let words = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::AlreadyExists => "there is such a file already; name another",
         io::ErrorKind::PermissionDenied => "this user is not allowed to open it",
         io::ErrorKind::IsADirectory => "this is a folder, not a file",
         io::ErrorKind::StorageFull => "there is no room left on the disk",

@@ -331,3 +331,10 @@ const PORTS_STOP: Duration = Duration::from_millis(150);
 const ENGINE_STOP: Duration = Duration::from_millis(150);
 const SINKS_STOP: Duration = Duration::from_millis(1050);
 const SERVICES_STOP: Duration = Duration::from_millis(550);
+const _: () = assert!(
+    PORTS_STOP.as_millis()
+        + ENGINE_STOP.as_millis()
+        + SINKS_STOP.as_millis()
+        + SERVICES_STOP.as_millis()
+        < 2000
+);

@@ -57,7 +57,7 @@ async fn record(command: &Record) -> anyhow::Result<ExitCode> {
         port: Some(name_of(&command.port)),
         ..Header::single()
     };
-    let file = File::create(&command.output).with_context(|| name_of(&command.output))?;
+    let file = File::create_new(&command.output).with_context(|| name_of(&command.output))?;
     let mut writer =
         Writer::new(BufWriter::new(file), &header).with_context(|| name_of(&command.output))?;
 
