@@ -24,7 +24,7 @@ use crate::{
     game::Timestamp,
     hall::{Hall, HallSetup, PortName, Source, TableSetup},
     view::{
-        capture::{Header, Line, Record as CaptureRecord, Writer},
+        capture::{Header, Line, LinkKind, Record as CaptureRecord, Writer},
         event::Epoch,
     },
 };
@@ -35,6 +35,9 @@ pub struct Record {
     /// The serial device, such as /dev/ttyUSB0
     #[arg(value_name = "PORT")]
     port: PathBuf,
+    /// Several boards on an RS-232 bus are behind it
+    #[arg(long)]
+    bus: bool,
     /// The capture to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -55,6 +58,7 @@ async fn record(command: &Record) -> anyhow::Result<ExitCode> {
     let header = Header {
         created: Epoch::Unix.format(clock.started()),
         port: Some(name_of(&command.port)),
+        link: if command.bus { LinkKind::Bus } else { LinkKind::Single },
         ..Header::single()
     };
     let file = File::create_new(&command.output).with_context(|| name_of(&command.output))?;
@@ -76,6 +80,7 @@ async fn record(command: &Record) -> anyhow::Result<ExitCode> {
         name_of(&command.output)
     ));
     let port = Port::new(name, &command.port, clock).tapped(tap);
+    let port = if command.bus { port.on_bus(Vec::new()) } else { port };
     let port = tokio::spawn(port.run(inputs, requests, stop.clone()));
     let engine = tokio::spawn(engine.run(stop.clone()));
     let ticker = tokio::spawn(tell_moves(Ticker::new(state), cursor));
@@ -151,8 +156,9 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   boardcast record /dev/ttyUSB0 -o board3.jsonl
   boardcast replay board3.jsonl --pgn
+  boardcast record --bus /dev/ttyUSB1 -o bus.jsonl
 
-The moves are shown as they are read. If the cable is pulled the recording goes on when it is back.";
+The moves of a single board are shown as they are read; a bus is only written down. If the cable is pulled the recording goes on when it is back.";
 
 /// Runs of bytes that may wait to be written.
 const TAPPED: usize = 1024;

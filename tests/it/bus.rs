@@ -1,15 +1,32 @@
 //! Boards on a bus: from the line to the games.
 
+use std::{
+    process::{Command, Stdio},
+    time::Duration,
+};
+
 use boardcast::{
     accuracy,
     replay::{self, Replay},
     sim::{
+        board::{BoardSettings, VirtualBoard},
+        bus::VirtualBus,
         capture,
         faults::FaultSpec,
-        hand::preset::{Name, Preset},
+        hand::{
+            self,
+            preset::{Name, Preset},
+        },
+        performance::Performance,
         pgn,
+        pty::{PtySettings, perform},
     },
 };
+use rustix::process::{Pid, Signal, kill_process};
+use shakmaty::Position;
+use tokio_util::sync::CancellationToken;
+
+use crate::tools::now;
 
 const GAMES: &str = "\
 [White \"One\"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 1-0\n\n\
@@ -49,6 +66,32 @@ fn each_board_of_a_bus_has_its_table_and_its_game() {
         let (exact, games) = exact(preset, "");
         assert_eq!(exact, games, "{preset:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_bus_is_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, file) = (folder.path().join("bus"), folder.path().join("bus.jsonl"));
+    let scores: Vec<_> = pgn::read(GAMES.as_bytes()).into_iter().map(Result::unwrap).collect();
+    let script = hand::play(&scores[3..], &Preset::new(Name::Clean), 7);
+    let board = VirtualBoard::new(BoardSettings::new(1001), Duration::ZERO);
+    let board = Performance::new(board, scores[3].start().board(), &script);
+    let mut bus = VirtualBus::new([board]);
+    let mut recorder = Command::new(env!("CARGO_BIN_EXE_boardcast"));
+    let recorder = recorder.args(["record", "--bus"]).arg(&path).arg("-o").arg(&file);
+    let mut recorder = recorder.stderr(Stdio::null()).spawn().unwrap();
+
+    let until = Some(script.end + Duration::from_secs(10));
+    let settings = PtySettings { link: Some(path), speed: 3.0, until };
+    let (start, never) = (now(), CancellationToken::new());
+    perform(&mut bus, &settings, || now() - start, |_| {}, &never).await.unwrap();
+    kill_process(Pid::from_child(&recorder), Signal::INT).unwrap();
+    assert!(recorder.wait().unwrap().success());
+
+    let mut replayed = Command::new(env!("CARGO_BIN_EXE_boardcast"));
+    let replayed = replayed.args(["replay", "--pgn"]).arg(&file).output().unwrap();
+    let pgn = String::from_utf8(replayed.stdout).unwrap();
+    assert!(pgn.contains("f3") && pgn.contains("Qh4#"), "{pgn}");
 }
 
 #[test]
