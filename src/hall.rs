@@ -119,6 +119,7 @@ impl Hall {
             }
             Input::PortClosed { port, .. } => {
                 while let Some(i) = self.on_port(&port) {
+                    self.tables[i].recall.forget_held();
                     self.observe(i, at, &Observation::Link { up: false });
                     self.tables[i].port = None;
                 }

@@ -26,7 +26,7 @@ impl Hall {
         }
         match told {
             Told::Gone => {
-                self.tables[i].recall.release();
+                self.tables[i].recall.forget_held();
                 self.observe(i, at, &Observation::Link { up: false });
             }
             // What happened while the board could not be heard comes before the news that it can.

@@ -230,6 +230,12 @@ impl Recall {
         held
     }
 
+    /// Forgets what was held: the board went away, and what it tells when it is back says more.
+    pub(super) fn forget_held(&mut self) {
+        self.stage = Stage::Following;
+        self.held.clear();
+    }
+
     /// Whether the board was asked and has not answered.
     pub(super) fn is_asked(&self) -> bool {
         matches!(self.stage, Stage::Asked { .. })
