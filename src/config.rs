@@ -88,7 +88,14 @@ impl Config {
 
     /// What the hall is set up with.
     pub fn hall_setup(&self) -> HallSetup {
-        HallSetup { tables: self.tables.iter().map(Table::setup).collect(), first_event: 1 }
+        let mut tables: Vec<_> = self.tables.iter().map(Table::setup).collect();
+        for table in &mut tables {
+            // Where there is a bus, a board named by its serial number may be on it.
+            if !self.buses.is_empty() && matches!(table.source, Source::Board(_)) {
+                table.settings = std::mem::take(&mut table.settings).on_bus();
+            }
+        }
+        HallSetup { tables, first_event: 1 }
     }
 
     /// The ports of single boards to open, each once.

@@ -55,7 +55,7 @@ impl Replay {
     pub fn bus(header: &Header, boards: &[Address]) -> io::Result<Self> {
         let invalid = |problem: String| io::Error::new(io::ErrorKind::InvalidData, problem);
         let table = header.table.clone().unwrap_or_default();
-        let settings = settings(&table).map_err(invalid)?;
+        let settings = settings(&table).map_err(invalid)?.on_bus();
         let mut boards = boards.to_vec();
         boards.sort_unstable();
         let numbered = (table.number.unwrap_or(1).max(1)..).zip(&boards);

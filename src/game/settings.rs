@@ -39,6 +39,18 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// The same for a board on a bus, whose reports are fetched in turns: on a full bus a man may
+    /// seem to be in the air for a second and a half longer than he was.
+    #[must_use]
+    pub fn on_bus(mut self) -> Self {
+        self.settle_ms = self.settle_ms.max(BUS_SETTLE_MS);
+        self
+    }
+}
+
+const BUS_SETTLE_MS: u64 = 2_500;
+
 /// Which placements start a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StartRule {

@@ -309,8 +309,9 @@ fn is_mid_game(now: &Placement, settings: &Settings) -> bool {
 /// Changes that are told at once happened within this time: a round of the bus with many boards.
 const LIVE_MS: u64 = 500;
 
-/// A full bus has fetched the notes of every board once in this time.
-const NOTES_WITHIN_MS: u64 = 2_500;
+/// A full bus has fetched the notes of every board once in this time, also while the line is taken
+/// by a search for boards.
+const NOTES_WITHIN_MS: u64 = 5_000;
 
 /// In less time nobody plays four plies that undo each other, and one or two more.
 const SHORT_ABSENCE_MS: u64 = 10_000;
