@@ -224,7 +224,8 @@ proptest! {
         for (piece, at) in pieces.iter().zip((0..).step_by(77)) {
             bus.handle_bytes(ms(at), piece);
         }
-        bytes_until(&mut bus, 60_000);
+        // Chance may ask several boards for their whole memories, eight seconds of line each.
+        bytes_until(&mut bus, 900_000);
         let total: usize = pieces.iter().map(Vec::len).sum();
         prop_assert!(bus.under_way.is_empty() && bus.wire.next().is_none(), "{total}");
     }
