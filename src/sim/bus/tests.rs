@@ -224,9 +224,8 @@ proptest! {
         for (piece, at) in pieces.iter().zip((0..).step_by(77)) {
             bus.handle_bytes(ms(at), piece);
         }
-        // Chance may ask several boards for their whole memories, eight seconds of line each.
-        bytes_until(&mut bus, 900_000);
-        let total: usize = pieces.iter().map(Vec::len).sum();
-        prop_assert!(bus.under_way.is_empty() && bus.wire.next().is_none(), "{total}");
+        // Some boards may tell the time for ever now; the line carries 960 bytes a second.
+        let answered = bytes_until(&mut bus, 60_000).len();
+        prop_assert!(answered <= 60 * 960, "{answered} bytes in a minute");
     }
 }
