@@ -69,6 +69,8 @@ pub struct Tracker {
     before_step: Option<(usize, Ply)>,
     /// Presses in a row for which no move was found.
     missed: usize,
+    /// The board was away: its next reading, and the clock's, tell of a time that nobody saw.
+    away: Away,
     /// Reports may be missing: longer lines may explain the placement.
     gap: bool,
     timers: Timers,
@@ -81,6 +83,13 @@ struct Press {
     at: Timestamp,
     /// The presser's time left afterwards, in milliseconds.
     clock_ms: u32,
+}
+
+/// What has not been read again since the board was away.
+#[derive(Clone, Copy, Debug, Default)]
+struct Away {
+    board: bool,
+    clock: bool,
 }
 
 /// When the tracker wants to be woken, by reason.
@@ -116,6 +125,7 @@ impl Tracker {
             moved_at: (Timestamp::ZERO, Timestamp::ZERO),
             before_step: None,
             missed: 0,
+            away: Away::default(),
             gap: false,
             timers: Timers::default(),
         }
@@ -152,6 +162,7 @@ impl Tracker {
             }
             Observation::Link { up } => {
                 self.gap = true;
+                self.away = Away { board: true, clock: true };
                 if self.state.link_up() != *up {
                     self.emit(Event::Link { up: *up });
                 }
@@ -211,6 +222,7 @@ impl Tracker {
 
     fn dumped(&mut self, named: &Placement) {
         let first = self.named.is_none();
+        let returned = std::mem::take(&mut self.away.board);
         if self.named.as_ref() == Some(named) {
             return;
         }
@@ -219,6 +231,9 @@ impl Tracker {
         self.named = Some(named.clone());
         self.placement = self.oriented(named);
         self.changed();
+        if returned {
+            self.returned();
+        }
         if first && self.armed.is_some() {
             // Nobody was seen setting it up: it stood there before the board was read.
             self.timers.setup = None;
@@ -301,7 +316,10 @@ impl Tracker {
         let left = clock::left_side(self.orientation, opposite);
         let view = ClockView::new(reading, left, self.now);
         let before = self.state.clock().copied();
+        let unseen = std::mem::take(&mut self.away.clock);
         match clock::signal(before.as_ref(), &view) {
+            // Who pressed last while nobody saw it, and when, cannot be known.
+            Some(ClockSignal::Pressed(_)) if unseen => self.pending = None,
             Some(ClockSignal::Pressed(by)) => {
                 self.pressed(Press { by, at: self.now, clock_ms: view.ms(by) });
             }

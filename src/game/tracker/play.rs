@@ -40,6 +40,20 @@ impl Tracker {
         self.read(n, cause, late);
     }
 
+    /// The board is back and was read: if one line only explains what stands, it was played. Waiting
+    /// for the board to stand still would lose it to players who go on at once.
+    pub(super) fn returned(&mut self) {
+        if !self.is_following() || self.window.standing(&self.placement) != Standing::Off {
+            return;
+        }
+        self.gap = false;
+        if self.missed_line(self.settings.gap_plies, None) {
+            self.read(self.window.len(), Cause::Gap, None);
+        } else {
+            self.gap = true;
+        }
+    }
+
     /// Takes in what was played so fast that nothing settled: a ply on top of which two more were
     /// seen has stood.
     pub(super) fn answered(&mut self) {

@@ -205,3 +205,55 @@ fn a_board_that_is_turned_is_read_turned() {
     assert_eq!(uci, [(Some(Square::E2), Square::E4)]);
     assert_eq!(tracker.state().orientation(), Orientation::Turned);
 }
+
+#[test]
+fn a_gap_that_one_line_explains_is_not_lost_to_players_who_go_on_at_once() {
+    let mut table = Table::new();
+    let carry = |table: &mut Table, moves: &[(Square, Square)], seen: bool| {
+        for &(from, to) in moves {
+            table.now += 300;
+            let piece = table.board.piece_at(from);
+            if seen {
+                table.put(from, None);
+                table.now += 200;
+                table.put(to, piece);
+                table.now += 100;
+            } else {
+                table.board.set(from, None);
+                table.board.set(to, piece);
+            }
+            table.white_to_move = !table.white_to_move;
+            if seen {
+                table.clock(true);
+            }
+        }
+    };
+    carry(&mut table, &[(Square::E2, Square::E4), (Square::E7, Square::E5)], true);
+    table.act(&Act::Wait(1_000));
+    table.observe(&Observation::Link { up: false });
+    // Each move of this line needs the one before it.
+    carry(
+        &mut table,
+        &[
+            (Square::D2, Square::D4),
+            (Square::E5, Square::D4),
+            (Square::D1, Square::D4),
+            (Square::B8, Square::C6),
+        ],
+        false,
+    );
+    table.act(&Act::Wait(4_000));
+    table.observe(&Observation::Link { up: true });
+    table.observe(&Observation::Dump(table.board.clone()));
+    let at_return = table.tracker.state().plies().len();
+    table.clock(true);
+    carry(&mut table, &[(Square::G1, Square::F3), (Square::G8, Square::F6)], true);
+    table.act(&Act::Wait(2_000));
+    let state = table.tracker.state();
+    assert_eq!(at_return, 6, "all four at once");
+    assert_eq!((state.plies().len(), state.tip().board()), (8, table.board.board()));
+    // What was pressed while nobody saw it has no time.
+    assert!(
+        state.plies()[2..6].iter().all(|ply| ply.clock_ms.is_none() && ply.pressed_at.is_none())
+    );
+}
