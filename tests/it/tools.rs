@@ -6,7 +6,10 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicU32, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -220,7 +223,7 @@ fn end(child: &mut Child) {
 }
 
 /// The lines of a program as they come.
-fn lines_of(output: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
+pub(crate) fn lines_of(output: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
     let (send, lines) = mpsc::channel();
     thread::spawn(move || {
         // The pipe is emptied to its end, whether or not somebody still listens.
@@ -270,10 +273,24 @@ impl Relay {
     }
 }
 
-/// A port that nobody uses now.
+/// A port that nobody uses now, and that the system gives to nobody who asks for any port. Another
+/// process with tests begins to look elsewhere.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let nth = ASKED.fetch_add(1, Ordering::Relaxed);
+        let offset = std::process::id().wrapping_mul(PORTS_APART).wrapping_add(nth) % PORTS;
+        let port = FIRST_PORT + offset as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
+
+/// Below the ports that Linux gives away, from 32768 on.
+const FIRST_PORT: u16 = 10_000;
+const PORTS: u32 = 22_000;
+const PORTS_APART: u32 = 61;
 
 /// A file with one line in it.
 pub(crate) fn secret_file(folder: &Path, name: &str, secret: &str) -> PathBuf {
