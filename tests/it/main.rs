@@ -7,6 +7,7 @@ mod boards;
 mod bus;
 mod field;
 mod fuzz_inputs;
+mod hall;
 mod laws;
 mod layers;
 mod mqtt;
