@@ -1,6 +1,8 @@
 //! A whole hall from end to end: the real program, boards behind pseudo-terminals, and a broker and
 //! readers of another make.
 
+mod commands;
+
 mod outages;
 
 mod player;
