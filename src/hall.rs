@@ -243,7 +243,11 @@ impl Hall {
         }
         if catch_unwind(AssertUnwindSafe(|| step(&mut table.tracker))).is_err() {
             table.quarantined = true;
-            tracing::debug!(table = table.setup.number, "tracker fault, table quarantined");
+            tracing::error!(
+                table = table.setup.number,
+                "a fault of the program: this table is not followed any more; restart boardcast and \
+                 report what stands on the board"
+            );
         }
         while let Some(event) = table.tracker.poll_event() {
             let recorded = Recorded { id: self.next_event, at, table: table.setup.number, event };

@@ -9,13 +9,14 @@ use super::{placement::Placement, time::Timestamp};
 pub use node::Missing;
 use node::Node;
 
-/// Whether a third ply is one.
+/// What a further move of the man that moved two plies ago is.
 enum Onward {
-    /// It is.
-    No,
-    /// This line, from this made ply on, tells the same in one ply less.
-    Instead(usize, Vec<Move>),
-    /// It is none, and what it is will be seen.
+    /// A ply of its own.
+    Ply,
+    /// The end of a move that had only rested: this line, from this made ply on, tells the same in
+    /// one ply less.
+    Rested(usize, Vec<Move>),
+    /// No ply; the board will show what.
     Unclear,
 }
 
@@ -242,8 +243,8 @@ impl Window {
     fn add(&mut self, n: usize, node: Node, sight: &Sight<'_>) {
         self.cut(n);
         match self.moved_on(&node, sight) {
-            Onward::No => self.glimpsed.push(node.seen(sight.at)),
-            Onward::Instead(first, line) => self.read_in(first, &line, sight.at),
+            Onward::Ply => self.glimpsed.push(node.seen(sight.at)),
+            Onward::Rested(first, line) => self.read_in(first, &line, sight.at),
             Onward::Unclear => {}
         }
     }
@@ -255,11 +256,11 @@ impl Window {
     fn moved_on(&self, node: &Node, sight: &Sight<'_>) -> Onward {
         let n = self.len();
         let (Some(reply), Some(before)) = (self.glimpsed.last(), n.checked_sub(2)) else {
-            return Onward::No;
+            return Onward::Ply;
         };
         let rest = self.node(n - 1);
         let (Some(rested), Some(on)) = (rest.by(), node.by()) else {
-            return Onward::No;
+            return Onward::Ply;
         };
         let lifted_at = sight.lifted_at(rested.to());
         let late = if lifted_at == sight.at { SCAN_MS } else { 0 };
@@ -270,7 +271,7 @@ impl Window {
             .press
             .is_some_and(|(by, at)| by == mover && at >= rest.at() && sight.at.since(at) > SCAN_MS);
         if on.from() != Some(rested.to()) || !lifted_first || pressed {
-            return Onward::No;
+            return Onward::Ply;
         }
         let start = self.node(before);
         let whole = || {
@@ -287,10 +288,10 @@ impl Window {
             Some((first, kept.chain([whole, answer]).collect()))
         };
         match whole() {
-            Some((first, line)) => Onward::Instead(first, line),
+            Some((first, line)) => Onward::Rested(first, line),
             // It may be taking the man that seems to have replied, which was pushed aside.
             None if lifted_at < reply.at() => Onward::Unclear,
-            None => Onward::No,
+            None => Onward::Ply,
         }
     }
 
@@ -307,12 +308,11 @@ impl Window {
 
     /// Where `placement` is now.
     pub fn standing(&self, placement: &Placement) -> Standing {
-        let deepest = self.len().max(self.made());
         if self.glimpsed.is_empty() {
             let on = (0..self.made.len()).rev().find(|&i| self.made[i].stands(placement));
             return on.map_or(Standing::Off, Standing::On);
         }
-        let on = (0..=deepest.min(self.len())).rev().find(|&n| self.node(n).stands(placement));
+        let on = (0..=self.len()).rev().find(|&n| self.node(n).stands(placement));
         on.map_or(Standing::Off, Standing::On)
     }
 

@@ -3,8 +3,8 @@
 //! While a board was away its table stands still. When it is back the first whole reading decides:
 //! if it was away for a short time and the game explains the placement in one way only, nothing else
 //! is needed; if not, the board is asked for its memory. Whoever was away for longer may have missed
-//! moves that were undone again, which no placement tells. What it says until the answer is there waits, so that the table learns everything in
-//! the order in which it happened.
+//! moves that were undone again, which no placement tells. What it says until the answer is there
+//! waits, so that the table learns everything in the order in which it happened.
 
 use super::memory::{self, Change, Known, Note, Past, Trail};
 use crate::game::{

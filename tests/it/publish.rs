@@ -1,7 +1,7 @@
 //! From a board to a subscriber: the daemon in one piece, virtual boards on pseudo-terminals, real
 //! brokers and clients of another make.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use boardcast::{
     config::{Account, Broker},
@@ -12,7 +12,8 @@ use boardcast::{
 };
 
 use crate::tools::{
-    Heard, Mosquitto, Relay, Running, Subscriber, Table, blocking, embedded, outside, secret_file,
+    Heard, Mosquitto, Relay, Running, STOPPING, Subscriber, Table, blocking, embedded, outside,
+    secret_file,
 };
 
 fn is_end(heard: &Heard) -> bool {
@@ -196,6 +197,3 @@ async fn a_broker_with_passwords_is_logged_in_to() {
     daemon.stop().await;
     table.stop().await;
 }
-
-/// The stages of a stop are bounded below two seconds by construction; a busy machine may add to it.
-const STOPPING: Duration = Duration::from_secs(20);

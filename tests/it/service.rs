@@ -7,12 +7,11 @@ use std::{
     os::unix::net::UnixDatagram,
     path::Path,
     process::{Child, Command, Output, Stdio},
-    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::tools::{Mosquitto, PATIENCE, Subscriber, free_port, now};
+use crate::tools::{Mosquitto, PATIENCE, STOPPING, Subscriber, free_port, now};
 
 /// A configuration for one table without a board.
 fn configuration(folder: &Path, rest: &str) -> std::path::PathBuf {
@@ -172,6 +171,3 @@ fn what_keeps_it_from_starting_is_told_with_what_to_do() {
     let (output, text) = refused(&config);
     assert!(!output.status.success() && text.contains("line 6, `event.site`"), "{text}");
 }
-
-/// The stages of a stop are bounded below two seconds by construction; a busy machine may add to it.
-const STOPPING: Duration = Duration::from_secs(20);

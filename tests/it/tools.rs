@@ -39,6 +39,9 @@ use tokio_util::sync::CancellationToken;
 /// this to pass.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The stages of a stop are bounded below two seconds by construction; a busy machine may add to it.
+pub(crate) const STOPPING: Duration = Duration::from_secs(20);
+
 /// One message as `mosquitto_sub` prints it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Heard {
