@@ -5,7 +5,7 @@
 //! has reached is a legal position; where the two disagree, that is a fact to report, not an error.
 //!
 //! Reading order: [`placement`], [`observation`], [`clock`], [`event`], [`state`], [`window`],
-//! [`explain`], [`tracker`].
+//! [`explain`], [`evidence`], [`reading`], [`tracker`].
 
 pub mod time;
 
@@ -28,6 +28,10 @@ pub mod state;
 pub mod settings;
 
 pub mod explain;
+
+pub mod evidence;
+
+pub mod reading;
 
 pub mod window;
 

@@ -63,6 +63,9 @@ fn made(cause: Cause, stood: &str) -> String {
         Cause::Answered => {
             format!("it stood at {stood}, and two more moves were seen on top of it")
         }
+        Cause::Reread => {
+            "what followed made no sense; this explains best all that was seen".to_owned()
+        }
         Cause::Gap => "reports were missing; the shortest line to what stands now".to_owned(),
         Cause::Signalled => "the king's step that replaced it was a signal".to_owned(),
         other => format!("{}, it stood at {stood}", other.as_str().replace('_', " ")),

@@ -53,6 +53,8 @@ pub enum Cause {
     TakenBack,
     /// Reports were missing; the next full placement told what was played.
     Gap,
+    /// What followed made no sense of the line before: all that was seen lately was read again.
+    Reread,
     /// Kings in the centre showed that a last king move was none.
     Signalled,
     /// What was played while the clock stood turned out to be an analysis.
@@ -72,6 +74,7 @@ impl Cause {
             Self::ClockStarted => "clock_started",
             Self::TakenBack => "taken_back",
             Self::Gap => "gap",
+            Self::Reread => "reread",
             Self::Signalled => "signalled",
             Self::Analysis => "analysis",
             Self::SetUpAgain => "set_up_again",

@@ -11,6 +11,8 @@ mod play;
 
 mod press;
 
+mod reread;
+
 mod setup;
 
 #[cfg(test)]
@@ -24,6 +26,7 @@ use super::{
     clock::{self, ClockReading, ClockSignal, ClockView},
     ending::{self, EndReason},
     event::{Event, Phase, Ply},
+    evidence::{Evidence, Press, Scene},
     observation::{Observation, Seat},
     orientation::Orientation,
     placement::{Key, Placement},
@@ -31,7 +34,7 @@ use super::{
     start::Start,
     state::State,
     time::Timestamp,
-    window::{Sight, Window},
+    window::{Sight, Standing, Window},
 };
 use setup::Arrays;
 
@@ -73,16 +76,13 @@ pub struct Tracker {
     away: Away,
     /// Reports may be missing: longer lines may explain the placement.
     gap: bool,
+    /// What was seen lately, to be read again when it makes no sense.
+    evidence: Evidence,
+    /// Presses in a row that completed a ply without the board standing exactly.
+    inexact: usize,
+    /// How many scenes must have been noted before it is worth reading again.
+    reread_at: usize,
     timers: Timers,
-}
-
-/// A press of the lever.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Press {
-    by: Color,
-    at: Timestamp,
-    /// The presser's time left afterwards, in milliseconds.
-    clock_ms: u32,
 }
 
 /// What has not been read again since the board was away.
@@ -127,6 +127,9 @@ impl Tracker {
             missed: 0,
             away: Away::default(),
             gap: false,
+            evidence: Evidence::default(),
+            inexact: 0,
+            reread_at: 0,
             timers: Timers::default(),
         }
     }
@@ -260,6 +263,11 @@ impl Tracker {
     /// The placement on the board is another one than a moment ago.
     fn changed(&mut self) {
         self.note_sides();
+        self.evidence.note_scene(Scene {
+            at: self.now,
+            placement: self.placement.clone(),
+            after_gap: self.gap,
+        });
         self.watch_array();
         self.emit(Event::Placement(self.placement.clone()));
         if self.is_following() {
@@ -331,7 +339,12 @@ impl Tracker {
                 self.pressed_standing(Press { by, at: self.now, clock_ms: view.ms(by) });
             }
             Some(ClockSignal::Stopped) => {
-                self.stopped_at = Some(self.state.plies().len());
+                // What stands by now was played while it ran.
+                let standing = match self.window.standing(&self.placement) {
+                    Standing::On(n) => self.window.base() + n,
+                    Standing::Off => 0,
+                };
+                self.stopped_at = Some(self.state.plies().len().max(standing));
                 if self.state.phase() == Phase::Running {
                     self.set_phase(Phase::Paused);
                 }

@@ -6,25 +6,29 @@ use super::{
     super::{
         ending,
         event::{Cause, Event, Ply},
+        evidence::Press,
         explain,
         window::Standing,
     },
-    Press, Tracker,
+    Tracker,
 };
 
 impl Tracker {
     /// The placement has stood for the settle time.
     pub(super) fn settled(&mut self) {
-        if !self.is_following() {
+        if !self.is_following() || (self.plays_on() && self.clock_ran) {
             return;
         }
         if self.window.standing(&self.placement) == Standing::Off {
             self.search();
         }
         let Standing::On(n) = self.window.standing(&self.placement) else {
-            self.moved_on();
+            if !self.reread() {
+                self.moved_on();
+            }
             return;
         };
+        self.inexact = 0;
         let late = self.pending.take_if(|press| {
             n > self.window.made() && (0..n).rev().take(2).any(|i| self.window.mover(i) == press.by)
         });
@@ -57,6 +61,9 @@ impl Tracker {
     /// Takes in what was played so fast that nothing settled: a ply on top of which two more were
     /// seen has stood.
     pub(super) fn answered(&mut self) {
+        if self.plays_on() && self.clock_ran {
+            return;
+        }
         let n = self.window.len();
         if n > self.window.shared() + 2 && self.window.standing(&self.placement) == Standing::On(n)
         {
@@ -191,7 +198,7 @@ impl Tracker {
     }
 
     /// Makes `plies` the mainline from index `base` on, saying only what really changes.
-    fn replace_from(&mut self, base: usize, mut plies: Vec<Ply>, cause: Cause) {
+    pub(super) fn replace_from(&mut self, base: usize, mut plies: Vec<Ply>, cause: Cause) {
         let old = &self.state.plies()[base.min(self.state.plies().len())..];
         let same = old.iter().zip(&plies).take_while(|(old, new)| old == new).count();
         if same == old.len() && same == plies.len() {

@@ -5,10 +5,11 @@ use shakmaty::Color;
 use super::{
     super::{
         event::{Cause, Phase},
+        evidence::Press,
         time::Timestamp,
         window::{Missing, Standing},
     },
-    Press, Tracker,
+    Tracker,
     play::LOST_THE_THREAD,
 };
 
@@ -24,6 +25,7 @@ impl Tracker {
         self.stopped_at = None;
         self.analysing = false;
         self.clock_ran = true;
+        self.evidence.note_press(press);
         self.wait_for_report(press);
     }
 
@@ -102,9 +104,14 @@ impl Tracker {
         let Some(n) = self.completed_length(press, reported) else {
             return false;
         };
+        let exact = self.window.standing(&self.placement) != Standing::Off;
         self.pending = None;
         self.missed = 0;
         self.read(n, Cause::Pressed(press.by), Some(press));
+        self.inexact = if exact { 0 } else { self.inexact + 1 };
+        if self.inexact >= LOST_THE_THREAD {
+            self.reread();
+        }
         true
     }
 
@@ -116,6 +123,7 @@ impl Tracker {
             return;
         }
         self.missed += 1;
+        self.reread();
     }
 
     /// The clock was started for the opponent of `press.by`: a ply of his that stands is completed.

@@ -6,13 +6,14 @@ use super::{
     super::{
         ending::EndReason,
         event::{Cause, Event, Phase},
+        evidence::{Press, Scene},
         orientation::Orientation,
         placement::Placement,
         settings::StartRule,
         start::Start,
         window::{Standing, Window},
     },
-    Press, Timers, Tracker,
+    Timers, Tracker,
 };
 
 impl Tracker {
@@ -61,6 +62,12 @@ impl Tracker {
     fn arm(&mut self, start: Start, orientation: Orientation) {
         self.turn_board(orientation);
         self.window = Window::new(start.position().clone(), 0);
+        self.evidence.clear();
+        self.evidence.note_scene(Scene {
+            at: self.now,
+            placement: self.placement.clone(),
+            after_gap: false,
+        });
         self.armed = Some(start);
         self.pending = None;
         self.gap = false;
