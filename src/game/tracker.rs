@@ -164,7 +164,8 @@ impl Tracker {
                 }
             }
             Observation::Link { up } => {
-                self.gap = true;
+                // What was missed is told by the next dump. Until then what stood last still stands, and
+                // a man in the air there is no reason to think up moves.
                 self.away = Away { board: true, clock: true };
                 if self.state.link_up() != *up {
                     self.emit(Event::Link { up: *up });

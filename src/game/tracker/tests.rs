@@ -257,3 +257,35 @@ fn a_gap_that_one_line_explains_is_not_lost_to_players_who_go_on_at_once() {
         state.plies()[2..6].iter().all(|ply| ply.clock_ms.is_none() && ply.pressed_at.is_none())
     );
 }
+
+#[test]
+fn a_man_in_the_air_when_the_board_goes_away_is_no_reason_to_think_up_moves() {
+    let mut table = Table::new();
+    for (from, to) in [
+        (Square::E2, Square::E4),
+        (Square::G8, Square::F6),
+        (Square::B1, Square::C3),
+        (Square::F6, Square::D5),
+    ] {
+        let piece = table.board.piece_at(from);
+        table.put(from, None);
+        table.put(to, piece);
+        table.white_to_move = !table.white_to_move;
+        table.clock(true);
+        table.act(&Act::Wait(2_000));
+    }
+    // The victim is lifted first. Four plies could lead to what stands then: Nxd5 Nc6, Nc3 Nb8.
+    table.put(Square::D5, None);
+    table.observe(&Observation::Link { up: false });
+    table.act(&Act::Wait(5_000));
+    assert_eq!(table.tracker.state().plies().len(), 4);
+    let pawn = table.board.set(Square::E4, None);
+    table.board.set(Square::D5, pawn);
+    table.observe(&Observation::Link { up: true });
+    table.act(&Act::Wait(100));
+    table.observe(&Observation::Dump(table.board.clone()));
+    table.act(&Act::Wait(2_000));
+    let state = table.tracker.state();
+    assert_eq!((state.plies().len(), state.tip().board()), (5, table.board.board()));
+    assert_eq!(state.revision(), 0);
+}
