@@ -94,10 +94,10 @@ impl Replay {
                 self.hall.handle(at, Input::PortClosed { port: self.port.clone(), reason });
             }
             Record::Port(true) => {
-                self.link = match &self.link {
-                    Link::Single(_) => Link::single(),
-                    Link::Bus(bus) => Link::bus(bus.answering().collect()),
-                };
+                match &mut self.link {
+                    Link::Single(_) => self.link = Link::single(),
+                    Link::Bus(bus) => bus.reopen(at_duration(line.t)),
+                }
                 self.hall.handle(at, Input::PortOpened { port: self.port.clone() });
             }
             Record::Tx(_) | Record::Mark(_) | Record::Command(_) | Record::Other => {}

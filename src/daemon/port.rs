@@ -25,7 +25,10 @@ use tracing::{Instrument, debug, info, info_span, warn};
 
 pub use trouble::Trouble;
 
-use self::{link::Talk, narrate::Narrator};
+use self::{
+    link::{Link, Talk},
+    narrate::Narrator,
+};
 use super::{
     backoff::Backoff,
     clock::Clock,
@@ -108,7 +111,7 @@ impl Port {
     ) {
         let span = info_span!("port", name = %self.name);
         let backoff = Backoff::new(FIRST_RETRY, LAST_RETRY, Backoff::seed(self.name.as_str()));
-        let mut task = Task { port: self, inputs, requests, backoff, told: None };
+        let mut task = Task { port: self, inputs, requests, backoff, told: None, link: None };
         async {
             // The work may wait for a device, a channel or a deadline: a stop ends any of these.
             stop.run_until_cancelled(task.keep_open()).await;
@@ -125,6 +128,8 @@ struct Task {
     backoff: Backoff,
     /// The trouble that was reported last; the same one again is no news.
     told: Option<Trouble>,
+    /// The conversation while the device was last open.
+    link: Option<Link>,
 }
 
 /// Nobody listens to the port any more.
@@ -167,7 +172,9 @@ impl Task {
         self.tap(at, Traffic::Up).await;
         self.send(at, Input::PortOpened { port: self.port.name.clone() }).await?;
 
-        let outcome = self.drive(&mut serial).await;
+        let mut link = self.port.talk.begin(self.port.clock.elapsed(), self.link.take());
+        let outcome = self.drive(&mut serial, &mut link).await;
+        self.link = Some(link);
         device::close(serial).await;
         let trouble = outcome?;
         self.tap(self.port.clock.now(), Traffic::Down).await;
@@ -178,12 +185,11 @@ impl Task {
     }
 
     /// The conversation itself; ends with the reason why the device cannot be used any more.
-    async fn drive<S>(&mut self, serial: &mut S) -> Result<Trouble, Abandoned>
+    async fn drive<S>(&mut self, serial: &mut S, link: &mut Link) -> Result<Trouble, Abandoned>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let clock = self.port.clock;
-        let mut link = self.port.talk.begin(clock.elapsed());
         let mut narrator = Narrator::default();
         let mut unsent = Vec::new();
         let mut buffer = [0; READ_BYTES];

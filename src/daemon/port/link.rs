@@ -24,13 +24,18 @@ pub(super) enum Link {
 }
 
 impl Talk {
-    /// A conversation on a port that was opened at `now`.
-    pub(super) fn begin(&self, now: Duration) -> Link {
-        match self {
-            Self::Single(settings) => {
+    /// A conversation on a port that was opened at `now`, after the one before. A single board may be
+    /// another one now; what boards on a bus owe is not forgotten.
+    pub(super) fn begin(&self, now: Duration, before: Option<Link>) -> Link {
+        match (self, before) {
+            (Self::Bus(_), Some(Link::Bus(mut link))) => {
+                link.reopen(now);
+                Link::Bus(link)
+            }
+            (Self::Bus(settings), _) => Link::Bus(Box::new(BusLink::new(settings.clone(), now))),
+            (Self::Single(settings), _) => {
                 Link::Single(Box::new(SingleLink::new(settings.clone(), now)))
             }
-            Self::Bus(settings) => Link::Bus(Box::new(BusLink::new(settings.clone(), now))),
         }
     }
 

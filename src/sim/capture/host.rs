@@ -68,49 +68,49 @@ impl Host for SingleHost {
 
 /// A host that polls a bus, and marks the start of a game on every board when it first meets it.
 pub(super) struct BusHost {
-    settings: BusSettings,
-    /// None while the cable is pulled.
-    link: Option<BusLink>,
+    link: BusLink,
+    pulled: bool,
     marked: BTreeSet<Address>,
 }
 
 impl BusHost {
     pub(super) fn new(settings: BusSettings) -> Self {
-        let link = Some(BusLink::new(settings.clone(), Duration::ZERO));
-        Self { settings, link, marked: BTreeSet::new() }
+        let link = BusLink::new(settings, Duration::ZERO);
+        Self { link, pulled: false, marked: BTreeSet::new() }
     }
 }
 
 impl Host for BusHost {
     fn handle_bytes(&mut self, now: Duration, bytes: &[u8]) {
-        let Some(link) = &mut self.link else { return };
-        link.handle_bytes(now, bytes);
-        while let Some(event) = link.poll_event() {
+        if self.pulled {
+            return;
+        }
+        self.link.handle_bytes(now, bytes);
+        while let Some(event) = self.link.poll_event() {
             if let BusEvent::Board { address, event: BoardEvent::Answering } = event
                 && self.marked.insert(address)
             {
-                link.request(now, address, BusRequest::StartGame);
+                self.link.request(now, address, BusRequest::StartGame);
             }
         }
     }
 
     fn handle_cable(&mut self, now: Duration, cable: Cable) {
-        self.link = match cable {
-            Cable::Pulled => None,
-            Cable::Back => Some(BusLink::new(self.settings.clone(), now)),
-        };
+        self.pulled = cable == Cable::Pulled;
+        if cable == Cable::Back {
+            self.link.reopen(now);
+        }
     }
 
     fn next(&self) -> Option<Duration> {
-        self.link.as_ref()?.poll_timeout()
+        self.link.poll_timeout().filter(|_| !self.pulled)
     }
 
     fn say(&mut self, now: Duration) -> Option<Vec<u8>> {
-        let link = self.link.as_mut()?;
-        if link.poll_timeout().is_some_and(|at| at <= now) {
-            link.handle_timeout(now);
+        if self.next().is_some_and(|at| at <= now) {
+            self.link.handle_timeout(now);
         }
-        link.poll_transmit()
+        if self.pulled { None } else { self.link.poll_transmit() }
     }
 }
 

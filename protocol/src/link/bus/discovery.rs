@@ -64,6 +64,12 @@ impl Discovery {
         }
     }
 
+    /// The same search at rest, after whatever it was doing has been cut off.
+    pub(super) fn resting(&self) -> Self {
+        let needed = if self.searches == 0 || self.needed > 0 { 2 } else { 0 };
+        Self { needed, searches: self.searches, ..Self::new() }
+    }
+
     /// Begins a round in which these boards are told to be quiet.
     pub(super) fn begin(&mut self, known: impl Iterator<Item = Address>) {
         if self.rounds == 0 {

@@ -3,13 +3,38 @@
 use core::time::Duration;
 
 use super::{
-    AFTER_CHANGES, BusLink, Flight,
+    AFTER_CHANGES, BusLink, Flight, Timer,
     event::BoardEvent,
     station::{Job, Presence, Station},
 };
 use crate::bus::Order;
 
 impl BusLink {
+    /// The line was cut and is there again.
+    ///
+    /// What was on its way is lost. A link that goes on, unlike a new one, knows which board owes
+    /// changes that it has forgotten, and asks it to repeat them. Boards that answered before are
+    /// greeted one by one, which is quicker than a search; each is told as
+    /// [`Answering`](BoardEvent::Answering) or [`Silent`](BoardEvent::Silent).
+    pub fn reopen(&mut self, now: Duration) {
+        self.advance(now);
+        self.outgoing = None;
+        if let Some(flight) = self.flight.take()
+            && let Some(index) = self.find(flight.address)
+        {
+            self.stations[index].unresolved |= flight.order == Order::ReadChanges;
+        }
+        let first = self.now.saturating_add(self.settings.opening_pause);
+        self.stations.retain_mut(|station| station.reconnect(first));
+        self.discovery = self.discovery.resting();
+        self.deserted = false;
+        self.next_command_at = first;
+        self.timers.disarm_all();
+        let patience = if self.stations.is_empty() { Duration::ZERO } else { AFTER_GREETINGS };
+        self.arm(Timer::Discover, self.settings.opening_pause.saturating_add(patience));
+        self.plan();
+    }
+
     /// The awaited answer did not come, or came broken.
     pub(super) fn fail(&mut self, flight: Flight) {
         let Some(index) = self.find(flight.address) else { return };
@@ -95,6 +120,9 @@ impl BusLink {
         self.settings.slow_retry.max(Duration::from_secs(silent))
     }
 }
+
+/// Time for the boards of a full bus to answer and to tell what changed, before more are searched for.
+const AFTER_GREETINGS: Duration = Duration::from_secs(5);
 
 /// Failed repetitions in a row, with the board known to answer in between.
 const MAX_REPEATS: u8 = 5;

@@ -100,6 +100,17 @@ impl Station {
         self.arm(Job::Ping, now, retry);
     }
 
+    /// The line is there again: greets the board as one that must be there, unless it is a mere
+    /// rumour. What it owes is not forgotten.
+    pub(super) fn reconnect(&mut self, now: Duration) -> bool {
+        if self.presence == Presence::Rumoured {
+            return false;
+        }
+        self.fall_silent(now, Duration::ZERO);
+        self.presence = Presence::Expected;
+        true
+    }
+
     /// The job that is due first, with the moment.
     pub(super) fn next_due(&self) -> Option<Duration> {
         self.due.next()

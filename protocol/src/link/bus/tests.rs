@@ -161,6 +161,53 @@ fn changes_owed_by_a_board_that_was_unplugged_are_repeated_when_it_is_back() {
 }
 
 #[test]
+fn changes_that_were_under_way_when_the_line_was_cut_are_repeated() {
+    // The line is cut at every stage of a reading.
+    for before in 0..80 {
+        let mut pair = Pair::new(3);
+        pair.run_until(secs(12));
+        pair.forget();
+        pair.wire.boards[0].change(36, PieceCode::WhitePawn);
+        pair.run_for(ms(300) + ms(before));
+        pair.wire.cut();
+        pair.wire.boards[0].change(12, PieceCode::Empty);
+        pair.now += secs(10);
+        pair.link.reopen(pair.now);
+        pair.run_for(secs(4));
+        let expected = [change(36, PieceCode::WhitePawn), change(12, PieceCode::Empty)];
+        assert_eq!(pair.tags(1), expected, "cut after {before} ms");
+        assert_eq!(pair.board_events(|event| *event == BoardEvent::Answering).len(), 3);
+        assert_eq!(pair.lost(1), 0);
+    }
+}
+
+#[test]
+fn a_line_that_is_back_finds_who_went_and_who_came_meanwhile() {
+    let mut pair = Pair::new(4);
+    pair.wire.boards[3].on = false;
+    pair.run_until(secs(20));
+    pair.forget();
+    pair.wire.boards[0].on = false;
+    pair.wire.boards[3].on = true;
+    pair.link.reopen(pair.now);
+    pair.run_for(secs(12));
+    let numbers = |event: &BoardEvent| {
+        let events = pair.board_events(|told| told == event);
+        let mut numbers: Vec<_> = events.iter().map(|&(_, address)| address.number()).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(numbers(&BoardEvent::Silent), [1]);
+    assert_eq!(numbers(&BoardEvent::Answering), [2, 3, 4]);
+    // Cut before the first search was over, it begins anew.
+    let mut pair = Pair::new(4);
+    pair.run_until(secs(1));
+    pair.link.reopen(pair.now);
+    pair.run_for(secs(15));
+    assert_eq!(pair.link.answering().count(), 4);
+}
+
+#[test]
 fn a_board_that_does_not_repeat_is_read_from_the_start() {
     let mut pair = Pair::new(2);
     pair.run_until(secs(12));

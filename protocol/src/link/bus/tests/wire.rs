@@ -189,6 +189,13 @@ impl Wire {
         self.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }
 
+    /// What is under way does not arrive.
+    pub(super) fn cut(&mut self) {
+        self.commands.clear();
+        self.answers.clear();
+        self.reader = HostReader::new();
+    }
+
     fn chance(&mut self, percent: u64) -> bool {
         self.next_random() % 100 < percent
     }
