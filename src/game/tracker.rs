@@ -238,6 +238,9 @@ impl Tracker {
         if returned {
             self.returned();
         }
+        if self.window.standing(&self.placement) == Standing::On(self.window.made()) {
+            self.gap = false; // Nothing is missing: the game stands.
+        }
         if first && self.armed.is_some() {
             // Nobody was seen setting it up: it stood there before the board was read.
             self.timers.setup = None;

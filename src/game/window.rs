@@ -131,6 +131,16 @@ impl Window {
         self.node(n).is_under_reply(placement, missing)
     }
 
+    /// Whether men are in the air and nothing else is different from the line's end: one man of either
+    /// side, or one of the side to move and another one, as in a capture or castling.
+    pub fn is_in_hand(&self, placement: &Placement) -> bool {
+        let position = self.node(self.len()).position();
+        let changed = placement.difference(position.board());
+        let own = (changed & position.us()).count();
+        let lifted = changed & !placement.board().occupied() == changed;
+        lifted && (changed.count() == 1 || (changed.count() == 2 && own > 0))
+    }
+
     /// When the position after `n` plies of the line first stood, and where its last move went.
     pub fn arrival(&self, n: usize) -> Option<(Timestamp, Square)> {
         let node = self.node(n);

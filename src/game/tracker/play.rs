@@ -74,6 +74,9 @@ impl Tracker {
     /// Looks for plies that were never seen one by one. Without a reason to believe that reports are
     /// missing only a pair of plies that is the only one will do.
     fn search(&mut self) {
+        if self.window.is_in_hand(&self.placement) {
+            return;
+        }
         if !self.gap && self.missed < LOST_THE_THREAD {
             self.missed_line(2, None);
         } else {
