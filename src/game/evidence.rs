@@ -25,8 +25,10 @@ pub struct Scene {
     pub at: Timestamp,
     /// What.
     pub placement: Placement,
-    /// Reports are missing before it.
-    pub after_gap: bool,
+    /// A dump told it: reports are missing before it.
+    pub told_by_dump: bool,
+    /// A later dump confirmed it.
+    pub confirmed: bool,
 }
 
 /// The last scenes and presses of a game, oldest first. Bounded: the oldest are forgotten.
@@ -52,6 +54,13 @@ impl Evidence {
         }
         self.scenes.push_back(scene);
         self.noted += 1;
+    }
+
+    /// Notes that a dump shows the last scene as it was known.
+    pub fn confirm(&mut self) {
+        if let Some(scene) = self.scenes.back_mut() {
+            scene.confirmed = true;
+        }
     }
 
     /// Notes a press.

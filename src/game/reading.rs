@@ -11,15 +11,15 @@ mod sights;
 #[cfg(test)]
 mod tests;
 
-use shakmaty::{Board, Chess, Color, Move, Position};
+use shakmaty::{Bitboard, Chess, Color, Move, Position};
 
 use super::{
-    evidence::{Evidence, Press},
+    evidence::{Evidence, Press, Scene},
     explain,
     placement::{Key, Placement, difference},
     time::Timestamp,
 };
-use sights::{Sights, apart};
+use sights::{Shown, Sights, apart};
 
 /// A stretch of evidence and the position before it.
 #[derive(Clone, Copy, Debug)]
@@ -134,21 +134,26 @@ impl<'a> Reader<'a> {
 
     fn go_through(&mut self) {
         let Stretch { evidence, first, until, .. } = *self.stretch;
-        let mut scenes = evidence.scenes_from(first).peekable();
-        let Some(start) = scenes.peek().map(|scene| scene.at) else {
+        let scenes: Vec<&Scene> = evidence.scenes_from(first).collect();
+        let Some(start) = scenes.first().map(|scene| scene.at) else {
             return;
         };
+        let doubts = doubts(&scenes);
         let mut presses = evidence.presses_after(start).peekable();
         self.clocked = presses.peek().is_some();
-        while let Some(scene) = scenes.next() {
-            let end = scenes.peek().map_or(until.max(scene.at), |next| next.at);
-            let last = scenes.peek().is_none();
-            self.grow(&scene.placement, scene.at);
-            if scene.after_gap && end.since(scene.at) >= GAP_MS {
+        for (i, scene) in scenes.iter().enumerate() {
+            let next = scenes.get(i + 1);
+            let end = next.map_or(until.max(scene.at), |next| next.at);
+            let stood = end.since(scene.at);
+            let (doubtful, told) = doubts[i];
+            let told = scenes[told].placement.board();
+            let shown = Shown { board: scene.placement.board(), doubtful, told };
+            self.grow(shown, scene.at);
+            if scene.told_by_dump && stood >= GAP_MS {
                 self.bridge(&scene.placement, scene.at);
             }
-            self.look(&scene.placement, end.since(scene.at));
-            while let Some(press) = presses.next_if(|press| press.at <= end || last) {
+            self.look(&scene.placement, shown, stood);
+            while let Some(press) = presses.next_if(|press| press.at <= end || next.is_none()) {
                 self.press(press);
             }
             self.prune();
@@ -156,13 +161,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds what each explanation becomes with the plies that this placement shows.
-    fn grow(&mut self, placement: &Placement, at: Timestamp) {
+    fn grow(&mut self, shown: Shown<'_>, at: Timestamp) {
         let mut from = 0;
         for _ in 0..MAX_PLIES_AT_ONCE {
             let to = self.beam.len();
             for i in from..to {
                 let hypothesis = self.beam[i];
-                for (m, cost) in self.shown(hypothesis.node, placement.board()) {
+                for (m, cost) in self.moves_shown(hypothesis.node, shown) {
                     if let Some(next) = self.played(hypothesis, m, cost, at) {
                         self.beam.push(next);
                     }
@@ -175,18 +180,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The moves from a node that this board shows, with the cost of each.
-    fn shown(&mut self, node: usize, board: &Board) -> Vec<(Move, u32)> {
+    /// The moves from a node that the board shows, with the cost of each.
+    fn moves_shown(&mut self, node: usize, shown: Shown<'_>) -> Vec<(Move, u32)> {
         if let Some(script) = self.script {
             let Some(&m) = script.get(self.nodes[node].plies) else {
                 return Vec::new();
             };
             let position = &self.nodes[node].position;
-            let seen = Sights::new(position, board).and_then(|sights| sights.cost(m));
+            let seen = Sights::new(position, shown).and_then(|sights| sights.cost(m));
             return vec![(m, seen.unwrap_or(UNSEEN_PLY))];
         }
         let Node { position, moves, .. } = &mut self.nodes[node];
-        let Some(sights) = Sights::new(position, board) else {
+        let Some(sights) = Sights::new(position, shown) else {
             return Vec::new();
         };
         let moves = moves.get_or_insert_with(|| position.legal_moves().to_vec());
@@ -269,7 +274,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The placement stood for `ms`.
-    fn look(&mut self, placement: &Placement, ms: u64) {
+    fn look(&mut self, placement: &Placement, shown: Shown<'_>, ms: u64) {
         let weight = weight(ms);
         for hypothesis in &mut self.beam {
             let node = &self.nodes[hypothesis.node];
@@ -277,7 +282,7 @@ impl<'a> Reader<'a> {
                 hypothesis.apart = (0, 0);
                 continue;
             }
-            let (natural, strange) = apart(&node.position, placement.board());
+            let (natural, strange) = apart(&node.position, &shown);
             hypothesis.apart = (natural, strange);
             hypothesis.cost += weight * (natural * NATURAL + strange * STRANGE) / 1_000;
         }
@@ -352,6 +357,27 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// For each scene the squares of which reports were lost, and the scene whose dump tells them: what a
+/// dump changes was wrong before, since that square last changed or a dump last confirmed it.
+fn doubts(scenes: &[&Scene]) -> Vec<(Bitboard, usize)> {
+    let mut doubts: Vec<_> = (0..scenes.len()).map(|i| (Bitboard::EMPTY, i)).collect();
+    let mut open = (Bitboard::EMPTY, 0);
+    for i in (1..scenes.len()).rev() {
+        let (before, now) = (scenes[i - 1].placement.board(), scenes[i].placement.board());
+        let changed = difference(before, now);
+        if scenes[i].told_by_dump {
+            open = (changed, i);
+        } else {
+            open.0 &= !changed;
+        }
+        if scenes[i - 1].confirmed {
+            open.0 = Bitboard::EMPTY;
+        }
+        doubts[i - 1] = open;
+    }
+    doubts
+}
+
 fn index(side: Color) -> usize {
     side.fold_wb(0, 1)
 }
@@ -377,6 +403,12 @@ const PLY: u32 = 1_000;
 
 /// What a ply costs more that the board has not shown whole.
 const HIDDEN: u32 = 700;
+
+/// What a ply costs more whose man was not reported to leave its square.
+const LOST: u32 = 2_000;
+
+/// What a ply costs more that is known only from a later dump.
+const DOUBTFUL: u32 = 300;
 
 /// The cost of a ply of a given line that the board does not show at all.
 const UNSEEN_PLY: u32 = 3_000;

@@ -154,7 +154,7 @@ impl Tracker {
                     if piece.is_none() {
                         self.emptied_at[usize::from(square)] = self.now;
                     }
-                    self.changed();
+                    self.changed(false);
                 }
             }
             Observation::Clock(reading) => self.clock_read(reading),
@@ -228,13 +228,14 @@ impl Tracker {
         let first = self.named.is_none();
         let returned = std::mem::take(&mut self.away.board);
         if self.named.as_ref() == Some(named) {
+            self.evidence.confirm();
             return;
         }
         // Had every report come through, the dump would have told nothing new.
         self.gap = true;
         self.named = Some(named.clone());
         self.placement = self.oriented(named);
-        self.changed();
+        self.changed(true);
         if returned {
             self.returned();
         }
@@ -265,13 +266,9 @@ impl Tracker {
     }
 
     /// The placement on the board is another one than a moment ago.
-    fn changed(&mut self) {
+    fn changed(&mut self, told_by_dump: bool) {
         self.note_sides();
-        self.evidence.note_scene(Scene {
-            at: self.now,
-            placement: self.placement.clone(),
-            after_gap: self.gap,
-        });
+        self.note_scene(told_by_dump);
         self.watch_array();
         self.emit(Event::Placement(self.placement.clone()));
         if self.is_following() {
@@ -292,6 +289,11 @@ impl Tracker {
         self.timers.signal = ending::signalled(&self.placement)
             .filter(|_| self.state.phase().is_playing())
             .map(|_| self.now.after(self.settings.signal_hold_ms));
+    }
+
+    fn note_scene(&mut self, told_by_dump: bool) {
+        let placement = self.placement.clone();
+        self.evidence.note_scene(Scene { at: self.now, placement, told_by_dump, confirmed: false });
     }
 
     fn sight(&self) -> Sight<'_> {

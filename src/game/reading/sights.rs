@@ -2,12 +2,35 @@
 
 use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square};
 
-use super::{super::placement::difference, HIDDEN, PLY};
+use super::{super::placement::difference, DOUBTFUL, HIDDEN, LOST, PLY};
+
+/// What the board reported, and what is to be thought of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown<'a> {
+    /// What it reported.
+    pub(super) board: &'a Board,
+    /// Squares of which reports were lost: the next dump shows them otherwise.
+    pub(super) doubtful: Bitboard,
+    /// What that dump shows.
+    pub(super) told: &'a Board,
+}
+
+impl Shown<'_> {
+    /// The squares that certainly stand otherwise than in `position`.
+    fn changed(&self, position: &Chess) -> Bitboard {
+        difference(position.board(), self.board) & !self.doubtful
+    }
+
+    fn may_hold(&self, square: Square, piece: Piece) -> bool {
+        self.board.piece_at(square) == Some(piece)
+            || (self.doubtful.contains(square) && self.told.piece_at(square) == Some(piece))
+    }
+}
 
 /// What a board shows of the moves of the side to move in a position.
 pub(super) struct Sights<'a> {
     position: &'a Chess,
-    board: &'a Board,
+    shown: Shown<'a>,
     /// Squares that the mover's men have left.
     left: Bitboard,
     /// Squares where men of his stand that stood otherwise before.
@@ -18,20 +41,15 @@ pub(super) struct Sights<'a> {
 
 impl<'a> Sights<'a> {
     /// `None` if no move can have been made.
-    pub(super) fn new(position: &'a Chess, board: &'a Board) -> Option<Self> {
+    pub(super) fn new(position: &'a Chess, shown: Shown<'a>) -> Option<Self> {
         let before = position.board();
-        let changed = difference(before, board);
         let mover = position.turn();
-        let left = changed & before.by_color(mover);
-        let arrived = changed & board.by_color(mover);
-        let answered = changed & board.by_color(!mover);
-        (left.any() && (arrived | answered).any()).then_some(Self {
-            position,
-            board,
-            left,
-            arrived,
-            answered,
-        })
+        let now = difference(before, shown.board);
+        let later = difference(before, shown.told) & shown.doubtful;
+        let left = (now | later) & before.by_color(mover);
+        let of = |side| (now & shown.board.by_color(side)) | (later & shown.told.by_color(side));
+        let (arrived, answered) = (of(mover), of(!mover));
+        (arrived.any() || left.any()).then_some(Self { position, shown, left, arrived, answered })
     }
 
     /// What `m` costs if the board shows it.
@@ -43,14 +61,24 @@ impl<'a> Sights<'a> {
             Move::Castle { king, rook } => return self.castling_cost(king, rook),
             Move::Put { .. } => return None,
         };
+        let stands = self.arrived.contains(to) && self.shown.may_hold(to, role.of(mover));
         if !self.left.contains(from) {
-            return None;
+            // Nobody reported that it left its square, but it stands where it can have gone.
+            return (stands && self.left.is_empty()).then_some(PLY + LOST);
         }
-        if self.arrived.contains(to) && self.stands(to, role.of(mover)) {
-            return Some(PLY);
+        if stands {
+            let doubtful = self.shown.doubtful.contains(to);
+            return Some(if doubtful { PLY + DOUBTFUL } else { PLY });
         }
         // It was taken where it went before the board could report it.
-        self.answered.contains(to).then_some(PLY + HIDDEN)
+        if self.answered.contains(to) {
+            return Some(PLY + HIDDEN);
+        }
+        // The same, by a man like the one that it took: only its own square tells.
+        let retaken = m.is_capture()
+            && self.shown.board.by_color(!mover).contains(to)
+            && self.shown.changed(self.position).intersects(self.position.them());
+        retaken.then_some(PLY + RETAKEN)
     }
 
     fn castling_cost(&self, king: Square, rook: Square) -> Option<u32> {
@@ -58,17 +86,13 @@ impl<'a> Sights<'a> {
         let side = shakmaty::CastlingSide::from_king_side(king < rook);
         let (king_to, rook_to) = (side.king_to(mover), side.rook_to(mover));
         let king_left = (self.left | self.arrived).contains(king_to) || self.left.contains(king);
-        let there = self.stands(king_to, mover.king());
-        let rook_there = self.stands(rook_to, mover.rook());
+        let there = self.shown.may_hold(king_to, mover.king());
+        let rook_there = self.shown.may_hold(rook_to, mover.rook());
         match (king_left && there, rook_there) {
             (true, true) => Some(PLY),
             (true, false) => Some(PLY + HIDDEN),
             _ => None,
         }
-    }
-
-    fn stands(&self, square: Square, piece: Piece) -> bool {
-        self.board.piece_at(square) == Some(piece)
     }
 }
 
@@ -77,10 +101,10 @@ impl<'a> Sights<'a> {
 ///
 /// The side to move may have its men in the air or anywhere, and the men that they can take off the
 /// board. The other side's men should stand.
-pub(super) fn apart(position: &Chess, board: &Board) -> (u32, u32) {
-    let before = position.board();
+pub(super) fn apart(position: &Chess, shown: &Shown<'_>) -> (u32, u32) {
+    let (before, board) = (position.board(), shown.board);
     let mover = position.turn();
-    let changed = difference(before, board);
+    let changed = shown.changed(position);
     let theirs = changed & (before.by_color(!mover) | board.by_color(!mover));
     let mut strange = 0;
     for square in theirs {
@@ -91,3 +115,6 @@ pub(super) fn apart(position: &Chess, board: &Board) -> (u32, u32) {
     }
     (u32::try_from(changed.count()).unwrap_or(0) - strange, strange)
 }
+
+/// What a capture costs more if its only trace is that the taker left his square.
+const RETAKEN: u32 = HIDDEN + 500;

@@ -9,11 +9,7 @@ fn readings(fen: &str, acts: &str, until: u64) -> Vec<(String, u32)> {
     let position: Chess = setup.position(CastlingMode::Standard).unwrap();
     let mut placement = Placement::new(position.board().clone());
     let mut evidence = Evidence::default();
-    evidence.note_scene(Scene {
-        at: Timestamp::ZERO,
-        placement: placement.clone(),
-        after_gap: false,
-    });
+    evidence.note_scene(scene(Timestamp::ZERO, &placement));
     for act in acts.lines().map(str::trim).filter(|act| !act.is_empty()) {
         let mut words = act.split_whitespace();
         let at = Timestamp::from_millis(words.next().unwrap().parse().unwrap());
@@ -27,7 +23,7 @@ fn readings(fen: &str, acts: &str, until: u64) -> Vec<(String, u32)> {
                 let piece =
                     words.next().unwrap().chars().next().and_then(shakmaty::Piece::from_char);
                 placement.set(square.parse::<Square>().unwrap(), piece);
-                evidence.note_scene(Scene { at, placement: placement.clone(), after_gap: false });
+                evidence.note_scene(scene(at, &placement));
             }
         }
     }
@@ -46,6 +42,10 @@ fn readings(fen: &str, acts: &str, until: u64) -> Vec<(String, u32)> {
         (sans(&position, &line), reading.cost)
     });
     told.collect()
+}
+
+fn scene(at: Timestamp, placement: &Placement) -> Scene {
+    Scene { at, placement: placement.clone(), told_by_dump: false, confirmed: false }
 }
 
 fn sans(position: &Chess, line: &[Move]) -> String {

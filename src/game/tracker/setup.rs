@@ -6,7 +6,7 @@ use super::{
     super::{
         ending::EndReason,
         event::{Cause, Event, Phase},
-        evidence::{Press, Scene},
+        evidence::Press,
         orientation::Orientation,
         placement::Placement,
         settings::StartRule,
@@ -63,11 +63,7 @@ impl Tracker {
         self.turn_board(orientation);
         self.window = Window::new(start.position().clone(), 0);
         self.evidence.clear();
-        self.evidence.note_scene(Scene {
-            at: self.now,
-            placement: self.placement.clone(),
-            after_gap: false,
-        });
+        self.note_scene(false);
         self.armed = Some(start);
         self.pending = None;
         self.gap = false;
