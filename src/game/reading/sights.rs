@@ -1,6 +1,6 @@
 //! What a board shows of a position and of the moves that may have been played from it.
 
-use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square, attacks};
 
 use super::{super::placement::difference, DOUBTFUL, HIDDEN, LOST, PLY};
 
@@ -74,11 +74,22 @@ impl<'a> Sights<'a> {
         if self.answered.contains(to) {
             return Some(PLY + HIDDEN);
         }
-        // The same, by a man like the one that it took: only its own square tells.
+        // It went on from there before the board could report it.
+        if self.arrived.any() && self.goes_on(to, role.of(mover)) {
+            return Some(PLY + GONE_ON);
+        }
+        // It was taken there, by a man like the one that it took: only its own square tells.
         let retaken = m.is_capture()
             && self.shown.board.by_color(!mover).contains(to)
             && self.shown.changed(self.position).intersects(self.position.them());
         retaken.then_some(PLY + RETAKEN)
+    }
+
+    /// Whether `piece`, if it had come to `square`, can have moved on to where such a man has arrived.
+    fn goes_on(&self, square: Square, piece: Piece) -> bool {
+        let occupied = self.shown.board.occupied();
+        let onward = self.arrived & attacks::attacks(square, piece, occupied);
+        onward.into_iter().any(|square| self.shown.may_hold(square, piece))
     }
 
     fn castling_cost(&self, king: Square, rook: Square) -> Option<u32> {
@@ -118,3 +129,6 @@ pub(super) fn apart(position: &Chess, shown: &Shown<'_>) -> (u32, u32) {
 
 /// What a capture costs more if its only trace is that the taker left his square.
 const RETAKEN: u32 = HIDDEN + 500;
+
+/// What a ply costs more whose man went on before it was reported.
+const GONE_ON: u32 = HIDDEN + 500;

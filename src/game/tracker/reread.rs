@@ -1,6 +1,7 @@
 //! Reading the last plies again when what followed makes no sense of them.
 
-use shakmaty::{Chess, Color, Move, Position};
+use shakmaty::{CastlingMode, Chess, Color, Move, Position};
+use tracing::trace;
 
 use super::{
     super::{
@@ -54,6 +55,10 @@ impl Tracker {
             MARGIN_MADE
         };
         let cost = reading::cost_of(&stretch, &believed);
+        trace!(
+            at = self.now.as_millis(), floor, same, firm, margin, believed = ?cost, best = best.cost,
+            line = %uci(best), "read again"
+        );
         if cost.is_some_and(|cost| best.cost + margin > cost) {
             self.give_up();
             return false;
@@ -192,6 +197,12 @@ impl Tracker {
         }
         used
     }
+}
+
+fn uci(reading: &Reading) -> String {
+    let moves = reading.line.iter();
+    let moves = moves.map(|(m, _)| m.to_uci(CastlingMode::Chess960).to_string());
+    moves.collect::<Vec<_>>().join(" ")
 }
 
 /// How many of the last plies are read again.
