@@ -82,6 +82,8 @@ pub struct Tracker {
     inexact: usize,
     /// How many scenes must have been noted before it is worth reading again.
     reread_at: usize,
+    /// How many scenes must have been noted before a doubtful decision is looked at again.
+    review_at: Option<usize>,
     timers: Timers,
 }
 
@@ -130,6 +132,7 @@ impl Tracker {
             evidence: Evidence::default(),
             inexact: 0,
             reread_at: 0,
+            review_at: None,
             timers: Timers::default(),
         }
     }

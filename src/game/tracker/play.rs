@@ -29,6 +29,7 @@ impl Tracker {
             return;
         };
         self.inexact = 0;
+        self.review();
         let late = self.pending.take_if(|press| {
             n > self.window.made() && (0..n).rev().take(2).any(|i| self.window.mover(i) == press.by)
         });
@@ -208,7 +209,12 @@ impl Tracker {
             return;
         }
         let plies = plies.split_off(same);
+        let other = old.get(same).map(|ply| ply.m) != plies.first().map(|ply| ply.m);
+        let replaced = same < old.len() && other && cause != Cause::Reread;
         self.note_step(base + same, &plies);
+        if replaced || cause == Cause::Answered {
+            self.doubt();
+        }
         self.emit(Event::Plies { from: base + same, plies, cause });
     }
 

@@ -109,6 +109,11 @@ impl Tracker {
         self.missed = 0;
         self.read(n, Cause::Pressed(press.by), Some(press));
         self.inexact = if exact { 0 } else { self.inexact + 1 };
+        if exact {
+            self.review();
+        } else {
+            self.doubt();
+        }
         if self.inexact >= LOST_THE_THREAD {
             self.reread();
         }

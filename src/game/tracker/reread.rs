@@ -68,6 +68,18 @@ impl Tracker {
         true
     }
 
+    /// What was just decided rests on little: it is looked at again when more was seen.
+    pub(super) fn doubt(&mut self) {
+        self.review_at.get_or_insert(self.evidence.noted() + REVIEW_SCENES);
+    }
+
+    /// Looks again at what was doubtful, if enough was seen since.
+    pub(super) fn review(&mut self) {
+        if self.review_at.take_if(|at| *at <= self.evidence.noted()).is_some() {
+            self.reread();
+        }
+    }
+
     fn may_reread(&self) -> bool {
         let board = self.placement.board();
         let kings =
@@ -207,6 +219,9 @@ fn uci(reading: &Reading) -> String {
 
 /// How many of the last plies are read again.
 const MAX_PLIES_AGAIN: usize = 12;
+
+/// After how many changes of the board a doubtful decision is looked at again: two or three plies.
+const REVIEW_SCENES: usize = 8;
 
 /// How many squares may stand otherwise: a man in each hand, or one on its way.
 const MAX_IN_HAND: usize = 3;
