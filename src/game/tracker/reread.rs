@@ -218,7 +218,7 @@ fn uci(reading: &Reading) -> String {
 }
 
 /// How many of the last plies are read again.
-const MAX_PLIES_AGAIN: usize = 12;
+const MAX_PLIES_AGAIN: usize = 16;
 
 /// After how many changes of the board a doubtful decision is looked at again: two or three plies.
 const REVIEW_SCENES: usize = 8;
