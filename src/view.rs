@@ -5,6 +5,8 @@ pub mod capture;
 
 pub mod event;
 
+pub mod line;
+
 pub mod pgn;
 
 pub mod table;

@@ -9,7 +9,6 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 
 use super::{FAILURE, explain, name_of, output};
 use crate::{
@@ -18,7 +17,7 @@ use crate::{
     replay,
     view::{
         capture::{self, BrokenLine, Line, LinkKind},
-        event::{ArbiterEvent, Epoch},
+        line::EventLines,
         pgn,
     },
 };
@@ -85,19 +84,24 @@ fn one(
     let mut reader = capture::Reader::new(BufReader::with_capacity(1 << 16, input))?;
     let mut printer = Printer::new(Form::of(command), source, out);
     let mut broken = 0;
-    let mut sound = |line: Result<Line, BrokenLine>| {
-        line.inspect_err(|line| {
-            output::complain(&format!("{}: {line}", name_of(path)));
-            broken += 1;
-        })
-        .ok()
+    let mut sound = |found: Result<(), BrokenLine>| {
+        found
+            .inspect_err(|line| {
+                output::complain(&format!("{}: {line}", name_of(path)));
+                broken += 1;
+            })
+            .is_ok()
     };
     let mut replay;
     if reader.header().link == LinkKind::Bus {
         // Who is on the bus is only known at its end.
-        let lines =
-            (&mut reader).map(|line| line.map(&mut sound)).collect::<io::Result<Vec<_>>>()?;
-        let lines: Vec<_> = lines.into_iter().flatten().collect();
+        let mut lines = Vec::new();
+        let mut line = Line::default();
+        while let Some(found) = reader.read_into(&mut line) {
+            if sound(found?) {
+                lines.push(std::mem::take(&mut line));
+            }
+        }
         replay = replay::Replay::bus(reader.header(), &replay::addresses(&lines))?;
         for line in &lines {
             replay.line(line, &mut |recorded| printer.event(recorded));
@@ -105,8 +109,9 @@ fn one(
         }
     } else {
         replay = replay::Replay::new(reader.header())?;
-        for line in &mut reader {
-            if let Some(line) = sound(line?) {
+        let mut line = Line::default();
+        while let Some(found) = reader.read_into(&mut line) {
+            if sound(found?) {
                 replay.line(&line, &mut |recorded| printer.event(recorded));
             }
             printer.check()?;
@@ -139,24 +144,22 @@ impl Form {
 struct Printer<'a, W> {
     form: Form,
     source: Option<&'a str>,
+    lines: EventLines<'a>,
     out: &'a mut W,
     state: State,
     result: io::Result<()>,
 }
 
-/// An event of the arbiters' topic with the virtual time and, where there are several, the file.
-#[derive(Serialize)]
-struct EventLine<'a> {
-    t: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
-    #[serde(flatten)]
-    event: ArbiterEvent,
-}
-
 impl<'a, W: Write> Printer<'a, W> {
     fn new(form: Form, source: Option<&'a str>, out: &'a mut W) -> Self {
-        Self { form, source, out, state: State::default(), result: Ok(()) }
+        Self {
+            form,
+            source,
+            lines: EventLines::of(source),
+            out,
+            state: State::default(),
+            result: Ok(()),
+        }
     }
 
     fn event(&mut self, recorded: &Recorded) {
@@ -199,12 +202,7 @@ impl<'a, W: Write> Printer<'a, W> {
         let Some(table) = self.state.table(recorded.table) else {
             return Ok(());
         };
-        let Some(event) = ArbiterEvent::new(recorded, &table.game, Epoch::Capture) else {
-            return Ok(());
-        };
-        let line = EventLine { t: recorded.at.as_millis(), source: self.source, event };
-        serde_json::to_writer(&mut *self.out, &line)?;
-        self.out.write_all(b"\n")
+        self.lines.write(recorded, &table.game, &mut self.out)
     }
 
     /// Prints the game at `table`, if there is one.

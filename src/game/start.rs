@@ -9,14 +9,15 @@ use super::placement::Placement;
 /// A legal starting position with the castling rules that go with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    position: Chess,
+    /// Boxed: events carry starts now and then, and are passed on all the time.
+    position: Box<Chess>,
     mode: CastlingMode,
 }
 
 impl Start {
     /// The array of classical chess.
     pub fn classical() -> Self {
-        Self { position: Chess::new(), mode: CastlingMode::Standard }
+        Self { position: Box::default(), mode: CastlingMode::Standard }
     }
 
     /// A start from a set-up, for odds games, resumed games and Chess960.
@@ -26,7 +27,7 @@ impl Start {
     /// If no legal game can stand there; shakmaty's error names the reasons.
     pub fn from_setup(setup: Setup, mode: CastlingMode) -> Result<Self, Box<PositionError<Chess>>> {
         let position = Chess::from_setup(setup, mode).map_err(Box::new)?;
-        Ok(Self { position, mode })
+        Ok(Self { position: Box::new(position), mode })
     }
 
     /// The Chess960 array that stands on the board, if one does (Guidelines II.2): all pawns at
@@ -66,12 +67,12 @@ impl Start {
 
     /// The starting position as a FEN.
     pub fn fen(&self) -> Fen {
-        Fen::from_position(&self.position, EnPassantMode::Legal)
+        Fen::from_position(self.position(), EnPassantMode::Legal)
     }
 
     /// Whether this is the classical array with the classical rules.
     pub fn is_classical(&self) -> bool {
-        self.mode == CastlingMode::Standard && self.position == Chess::new()
+        self.mode == CastlingMode::Standard && *self.position == Chess::new()
     }
 }
 
