@@ -21,6 +21,8 @@ pub mod start;
 
 pub mod ending;
 
+pub mod alert;
+
 pub mod event;
 
 pub mod state;
@@ -37,6 +39,7 @@ pub mod window;
 
 pub mod tracker;
 
+pub use alert::Alert;
 pub use clock::{ClockReading, ClockView, SideReading};
 pub use ending::{EndReason, GameResult};
 pub use event::{Cause, Event, Phase, Ply};

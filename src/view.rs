@@ -1,6 +1,8 @@
 //! The words that leave the house: JSON, PGN, topics, capture lines. Serialisation exists here and
 //! in the config, nowhere below.
 
+pub mod alert;
+
 pub mod capture;
 
 pub mod event;

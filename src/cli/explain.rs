@@ -2,6 +2,7 @@
 
 use shakmaty::{Color, Position, san::SanPlus};
 
+use super::ticker;
 use crate::{
     game::{Cause, Event, State, Timestamp},
     hall::Recorded,
@@ -16,6 +17,10 @@ pub(super) fn lines(recorded: &Recorded, before: &State, after: &State) -> Vec<S
         Event::GameStarted { .. } => vec![format!("{at}  game {} begins", after.game())],
         Event::GameEnded { result, reason } => {
             vec![format!("{at}  {}: {}", result.as_str(), reason.as_str().replace('_', " "))]
+        }
+        Event::Alert { status, alert } => {
+            let words = ticker::words(after, *status, alert);
+            words.map(|words| format!("{at}  {words}")).into_iter().collect()
         }
         _ => Vec::new(),
     }

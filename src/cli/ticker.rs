@@ -3,7 +3,7 @@
 use shakmaty::{Position, san::SanPlus};
 
 use crate::{
-    game::{self, Event, Phase},
+    game::{self, Alert, Event, Phase, alert::Status},
     hall::{Recorded, State},
 };
 
@@ -46,6 +46,7 @@ impl Ticker {
             Event::GameEnded { result, reason } => {
                 format!("{}, {}", result.as_str(), reason.as_str().replace('_', " "))
             }
+            Event::Alert { status, alert } => words(game, *status, alert)?,
             Event::Link { up: true } => "the board answers".to_owned(),
             Event::Link { up: false } => "the board does not answer".to_owned(),
             _ => return None,
@@ -75,6 +76,36 @@ fn moves(game: &game::State, from: usize) -> String {
         }
         _ => line,
     }
+}
+
+/// An alert in a sentence for a person in the hall.
+pub(super) fn words(game: &game::State, status: Status, alert: &Alert) -> Option<String> {
+    if status == Status::Cleared {
+        return Some(format!("settled: {}", alert.code().as_str().replace('_', " ")));
+    }
+    Some(match alert {
+        Alert::MoveOrderUncertain { from, orders } => {
+            let position = game.position(*from)?;
+            let number = position.fullmoves();
+            let length = orders.first().map_or(0, Vec::len);
+            format!(
+                "from move {number} on {length} half-moves were not seen one by one; the position is \
+                 certain, {} orders are possible: ask for the score sheet",
+                orders.len()
+            )
+        }
+        Alert::GapUnresolved { wrong } => {
+            let squares: Vec<String> = wrong.into_iter().map(|s| s.to_string()).collect();
+            format!(
+                "reports were missing and no moves explain the board; it differs from the record on {}",
+                squares.join(", ")
+            )
+        }
+        Alert::Resynchronised { plies: 0 } => return None,
+        Alert::Resynchronised { plies } => {
+            format!("{plies} half-moves were played while the board was away")
+        }
+    })
 }
 
 fn time(ms: u32) -> String {

@@ -5,8 +5,10 @@
 use shakmaty::{Color, Move};
 
 use super::{
+    alert::{Alert, Status},
     clock::ClockView,
     ending::{EndReason, GameResult},
+    evidence::Press,
     orientation::Orientation,
     placement::Placement,
     start::Start,
@@ -33,6 +35,13 @@ impl Ply {
     /// A move that stands on the board and is not completed.
     pub fn made(m: Move, made_at: Timestamp) -> Self {
         Self { m, made_at, completed: false, pressed_at: None, clock_ms: None }
+    }
+
+    /// Completes it with `press`.
+    pub fn press(&mut self, press: Press) {
+        self.completed = true;
+        self.pressed_at = Some(press.at);
+        self.clock_ms = Some(press.clock_ms);
     }
 }
 
@@ -144,6 +153,13 @@ pub enum Event {
         /// Why.
         reason: EndReason,
     },
+    /// Something that arbiters must know, and what became of it.
+    Alert {
+        /// Raised, updated, cleared, or momentary.
+        status: Status,
+        /// What it tells; for a cleared one, what it told last.
+        alert: Alert,
+    },
     /// The clock was read. Ephemeral.
     Clock(ClockView),
     /// No clock is connected any more. Ephemeral.
@@ -164,6 +180,7 @@ impl Event {
             Self::Phase(_)
             | Self::GameStarted { .. }
             | Self::Plies { .. }
+            | Self::Alert { .. }
             | Self::GameEnded { .. } => true,
             Self::Clock(_) | Self::ClockLost | Self::Placement(_) | Self::Link { .. } => false,
         }

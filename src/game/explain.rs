@@ -14,7 +14,7 @@ pub const BUDGET: usize = 20_000;
 
 /// All shortest lines of at most `max_plies` legal plies from `position` to `target`, up to
 /// `max_lines` of them, in the order of shakmaty's move generation. Empty if there is none or if
-/// [`BUDGET`] did not suffice to know.
+/// [`BUDGET`] did not suffice to know whether a single one is the only one.
 pub fn shortest_lines(
     position: &Chess,
     target: &Placement,
@@ -24,7 +24,7 @@ pub fn shortest_lines(
     let mut search = Search { target, budget: BUDGET, max_lines, line: Vec::new(), found: vec![] };
     for plies in 1..=max_plies {
         search.deepen(position, Key::of(position.board()), plies);
-        if search.budget == 0 {
+        if search.budget == 0 && search.found.len() < 2 {
             return Vec::new();
         }
         if !search.found.is_empty() {

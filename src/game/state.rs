@@ -3,6 +3,7 @@
 use shakmaty::{Chess, Color, Position};
 
 use super::{
+    alert::{Alert, Code, Status},
     clock::ClockView,
     ending::{EndReason, GameResult},
     event::{Event, Phase, Ply},
@@ -21,6 +22,7 @@ pub struct State {
     /// `positions[i]` stands before ply `i`; one more than plies.
     positions: Vec<Chess>,
     result: Option<(GameResult, EndReason)>,
+    alerts: Vec<Alert>,
     clock: Option<ClockView>,
     placement: Option<Placement>,
     link_up: bool,
@@ -38,6 +40,7 @@ impl Default for State {
             positions: vec![start.position().clone()],
             start,
             result: None,
+            alerts: Vec::new(),
             clock: None,
             placement: None,
             link_up: false,
@@ -59,15 +62,30 @@ impl State {
                 self.start = start.clone();
                 self.plies.clear();
                 self.result = None;
+                self.alerts.clear();
                 self.game += 1;
                 self.revision = 0;
             }
             Event::Plies { from, plies, .. } => self.replace(*from, plies),
-            Event::GameEnded { result, reason } => self.result = Some((*result, *reason)),
+            Event::GameEnded { result, reason } => {
+                self.result = Some((*result, *reason));
+                self.alerts.retain(|alert| alert.code().outlives_the_game());
+            }
+            Event::Alert { status, alert } => self.note(*status, alert),
             Event::Clock(view) => self.clock = Some(*view),
             Event::ClockLost => self.clock = None,
             Event::Placement(placement) => self.placement = Some(placement.clone()),
             Event::Link { up } => self.link_up = *up,
+        }
+    }
+
+    fn note(&mut self, status: Status, alert: &Alert) {
+        if status == Status::Momentary {
+            return;
+        }
+        self.alerts.retain(|open| open.code() != alert.code());
+        if status != Status::Cleared {
+            self.alerts.push(alert.clone());
         }
     }
 
@@ -139,6 +157,16 @@ impl State {
     /// The result, if there is one, and why.
     pub fn result(&self) -> Option<(GameResult, EndReason)> {
         self.result
+    }
+
+    /// The alerts that stand, the oldest first; at most one of each code.
+    pub fn alerts(&self) -> &[Alert] {
+        &self.alerts
+    }
+
+    /// The standing alert of this kind, if there is one.
+    pub fn alert(&self, code: Code) -> Option<&Alert> {
+        self.alerts.iter().find(|alert| alert.code() == code)
     }
 
     /// The last reading of the clock, if one is connected.

@@ -7,6 +7,8 @@
 //! [`poll_event`](Tracker::poll_event) hands out what was decided, to be drained after each call.
 //! Time must not go backwards; if it does, it counts as standing still.
 
+mod doubt;
+
 mod play;
 
 mod press;
@@ -36,6 +38,7 @@ use super::{
     time::Timestamp,
     window::{Sight, Standing, Window},
 };
+use doubt::Orders;
 use setup::Arrays;
 
 /// The tracker of one table.
@@ -76,6 +79,8 @@ pub struct Tracker {
     away: Away,
     /// Reports may be missing: longer lines may explain the placement.
     gap: bool,
+    /// Several orders of plies lead to what was just read from the board.
+    orders: Option<Orders>,
     /// What was seen lately, to be read again when it makes no sense.
     evidence: Evidence,
     /// Presses in a row that completed a ply without the board standing exactly.
@@ -88,7 +93,7 @@ pub struct Tracker {
 }
 
 /// What has not been read again since the board was away.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Away {
     board: bool,
     clock: bool,
@@ -127,8 +132,9 @@ impl Tracker {
             moved_at: (Timestamp::ZERO, Timestamp::ZERO),
             before_step: None,
             missed: 0,
-            away: Away::default(),
+            away: Away { board: true, clock: true },
             gap: false,
+            orders: None,
             evidence: Evidence::default(),
             inexact: 0,
             reread_at: 0,
@@ -169,7 +175,9 @@ impl Tracker {
             Observation::Link { up } => {
                 // What was missed is told by the next dump. Until then what stood last still stands, and
                 // a man in the air there is no reason to think up moves.
-                self.away = Away { board: true, clock: true };
+                if !up || self.state.link_up() {
+                    self.away = Away { board: true, clock: true };
+                }
                 if self.state.link_up() != *up {
                     self.emit(Event::Link { up: *up });
                 }
@@ -232,6 +240,9 @@ impl Tracker {
         let returned = std::mem::take(&mut self.away.board);
         if self.named.as_ref() == Some(named) {
             self.evidence.confirm();
+            if returned {
+                self.back_as_before();
+            }
             return;
         }
         // Had every report come through, the dump would have told nothing new.
@@ -333,7 +344,8 @@ impl Tracker {
         let left = clock::left_side(self.orientation, opposite);
         let view = ClockView::new(reading, left, self.now);
         let before = self.state.clock().copied();
-        let unseen = std::mem::take(&mut self.away.clock);
+        // A clock that is read while the board is away has its own road, and was never away.
+        let unseen = std::mem::take(&mut self.away.clock) && self.state.link_up();
         match clock::signal(before.as_ref(), &view) {
             // Who pressed last while nobody saw it, and when, cannot be known.
             Some(ClockSignal::Pressed(_)) if unseen => self.pending = None,

@@ -8,7 +8,10 @@ use crate::{
     hall::Recorded,
 };
 
-use super::table::{ArbiterPly, PublicPly, Side, plies_from};
+use super::{
+    alert::AlertChange,
+    table::{ArbiterPly, PublicPly, Side, plies_from},
+};
 
 /// An event as arbiters get it: topic `arbiter/table/<n>/event`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,6 +69,8 @@ pub enum ArbiterBody {
         /// Why.
         reason: &'static str,
     },
+    /// What became of an alert.
+    Alert(AlertChange),
     /// The clock was read.
     Clock(ClockTimes),
     /// No clock is connected any more.
@@ -150,6 +155,9 @@ impl ArbiterEvent {
             },
             game::Event::GameEnded { result, reason } => {
                 ArbiterBody::GameEnded { result: result.as_str(), reason: reason.as_str() }
+            }
+            game::Event::Alert { status, alert } => {
+                ArbiterBody::Alert(AlertChange::new(*status, alert, after))
             }
             game::Event::Clock(view) => ArbiterBody::Clock(view.into()),
             game::Event::ClockLost => ArbiterBody::ClockLost,

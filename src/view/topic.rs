@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{
     SCHEMA,
+    alert::AlertsView,
     event::{ArbiterEvent, Epoch, PublicEvent},
     table::{ClockState, GameView, LiveView},
 };
@@ -46,10 +47,11 @@ pub fn publications(state: &mut State, recorded: &Recorded) -> Vec<Publication> 
     };
     let mut publications = Vec::new();
     match &recorded.event {
-        Event::GameStarted { .. } | Event::Plies { .. } | Event::GameEnded { .. } => {
-            publications.push(game(n, after));
-            publications.push(live(n, after));
+        Event::GameStarted { .. } | Event::GameEnded { .. } => {
+            publications.extend([game(n, after), live(n, after), alerts(n, after)]);
         }
+        Event::Plies { .. } => publications.extend([game(n, after), live(n, after)]),
+        Event::Alert { .. } => publications.push(alerts(n, after)),
         Event::Clock(_) | Event::ClockLost | Event::Link { .. } => {
             publications.push(clock(n, after));
         }
@@ -68,7 +70,7 @@ pub fn publications(state: &mut State, recorded: &Recorded) -> Vec<Publication> 
 pub fn snapshot(state: &State) -> Vec<Publication> {
     state
         .tables()
-        .flat_map(|(n, table)| [game(n, table), clock(n, table), live(n, table)])
+        .flat_map(|(n, table)| [game(n, table), clock(n, table), live(n, table), alerts(n, table)])
         .collect()
 }
 
@@ -111,6 +113,10 @@ fn clock(n: TableNumber, table: &TableState) -> Publication {
 
 fn live(n: TableNumber, table: &TableState) -> Publication {
     Publication::retained(format!("arbiter/table/{n}/live"), &LiveView::new(n, table))
+}
+
+fn alerts(n: TableNumber, table: &TableState) -> Publication {
+    Publication::retained(format!("arbiter/table/{n}/alerts"), &AlertsView::new(n, table))
 }
 
 /// `value` as JSON. The published types have string keys only, and nothing else could fail.

@@ -4,6 +4,7 @@ use shakmaty::{Color, Move, Position};
 
 use super::{
     super::{
+        alert::{self, Code},
         ending,
         event::{Cause, Event, Ply},
         evidence::Press,
@@ -11,6 +12,7 @@ use super::{
         window::Standing,
     },
     Tracker,
+    doubt::Orders,
 };
 
 impl Tracker {
@@ -25,9 +27,11 @@ impl Tracker {
         let Standing::On(n) = self.window.standing(&self.placement) else {
             if !self.reread() {
                 self.moved_on();
+                self.gap_stays(false);
             }
             return;
         };
+        self.clear(Code::GapUnresolved);
         self.inexact = 0;
         self.review();
         let late = self.pending.take_if(|press| {
@@ -48,14 +52,24 @@ impl Tracker {
     /// The board is back and was read: if one line only explains what stands, it was played. Waiting
     /// for the board to stand still would lose it to players who go on at once.
     pub(super) fn returned(&mut self) {
-        if !self.is_following() || self.window.standing(&self.placement) != Standing::Off {
+        if !self.is_following() {
+            return;
+        }
+        if self.window.standing(&self.placement) != Standing::Off {
+            self.back_as_before();
             return;
         }
         self.gap = false;
-        if self.missed_line(self.settings.gap_plies, None) {
-            self.read(self.window.len(), Cause::Gap, None);
-        } else {
-            self.gap = true;
+        let found = self.find_missed(self.settings.gap_plies, None);
+        self.gap = found != Found::Line;
+        match found {
+            Found::Line => {
+                let had = self.state.plies().len();
+                self.read(self.window.len(), Cause::Gap, None);
+                self.resynchronised(self.state.plies().len().saturating_sub(had));
+            }
+            Found::Several => {} // If it stands still, the position is certain.
+            Found::Nothing => self.gap_stays(true),
         }
     }
 
@@ -85,22 +99,33 @@ impl Tracker {
         }
     }
 
+    /// Whether [`find_missed`](Self::find_missed) read a line into the window.
+    pub(super) fn missed_line(&mut self, plies: usize, by: Option<Color>) -> bool {
+        self.find_missed(plies, by) == Found::Line
+    }
+
     /// Reads into the window the shortest line of at most `plies` plies that leads to what stands,
     /// if there is one that is the only one or, after a gap, the first of several. It may begin after
     /// any made ply, the latest first. The side that pressed for it must have played last.
-    pub(super) fn missed_line(&mut self, plies: usize, by: Option<Color>) -> bool {
+    fn find_missed(&mut self, plies: usize, by: Option<Color>) -> Found {
+        let mut found = Found::Nothing;
         if ending::signalled(&self.placement).is_some() {
-            return false;
+            return found;
         }
         for made in (0..=self.window.made()).rev() {
             let Some(position) = self.window.made_position(made) else {
                 continue;
             };
-            let lines = explain::shortest_lines(position, &self.placement, plies, 2);
+            let enough = if self.gap { alert::MAX_ORDERS } else { 2 };
+            let lines = explain::shortest_lines(position, &self.placement, plies, enough);
             let line = match lines.as_slice() {
                 [line] => line,
                 [line, ..] if self.gap => line,
-                _ => continue,
+                [] => continue,
+                _ => {
+                    found = Found::Several;
+                    continue;
+                }
             };
             let turn = position.turn();
             let last = if line.len() % 2 == 1 { turn } else { !turn };
@@ -108,11 +133,12 @@ impl Tracker {
             if by.is_some_and(|by| by != last) || (by.is_none() && !self.gap && doubtful()) {
                 continue;
             }
-            let line = line.clone();
-            self.window.read_in(made, &line, self.now);
-            return true;
+            self.window.read_in(made, line, self.now);
+            let from = self.window.base() + made;
+            self.orders = (lines.len() > 1).then_some(Orders { from, lines });
+            return Found::Line;
         }
-        false
+        found
     }
 
     /// Takes the first `n` plies of the window's line into the mainline; `press` completes the last
@@ -136,13 +162,13 @@ impl Tracker {
             self.state.plies().iter().skip(base).take(earlier + shared).cloned().collect();
         let glimpsed = self.window.glimpsed().take(n - shared);
         suffix.extend(glimpsed.map(|(m, at)| Ply::made(m, at)));
+        if matches!(cause, Cause::Gap | Cause::Correction) && n > shared + 1 {
+            self.press_unseen(&mut suffix, self.window.mover(n - 1));
+        }
         if let Some(press) = press
             && let Some(i) = (0..n).rev().find(|&i| self.window.mover(i) == press.by)
         {
-            let ply = &mut suffix[earlier + i];
-            ply.completed = true;
-            ply.pressed_at = Some(press.at);
-            ply.clock_ms = Some(press.clock_ms);
+            suffix[earlier + i].press(press);
         }
         // A mover who has made his next move has completed the one before (6.2.1).
         for ply in suffix.iter_mut().rev().skip(2) {
@@ -198,6 +224,7 @@ impl Tracker {
     pub(super) fn withdraw_to(&mut self, from: usize, cause: Cause) {
         if from < self.state.plies().len() {
             self.emit(Event::Plies { from, plies: Vec::new(), cause });
+            self.weigh_orders(from);
         }
     }
 
@@ -216,6 +243,7 @@ impl Tracker {
             self.doubt();
         }
         self.emit(Event::Plies { from: base + same, plies, cause });
+        self.weigh_orders(base + same);
     }
 
     /// Keeps a made move of a king that a step of the same king to the centre replaces: if the step
@@ -261,6 +289,17 @@ impl Tracker {
         }
         self.end(result, ending::EndReason::Signalled);
     }
+}
+
+/// What a search for plies that nobody saw has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// A line, which is in the window now.
+    Line,
+    /// Several, and no reason to choose one.
+    Several,
+    /// Nothing.
+    Nothing,
 }
 
 /// Whether the second ply takes the man that the first one moved: then what looks like two moves

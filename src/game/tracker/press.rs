@@ -4,6 +4,7 @@ use shakmaty::Color;
 
 use super::{
     super::{
+        alert::Code,
         event::{Cause, Phase},
         evidence::Press,
         time::Timestamp,
@@ -110,6 +111,7 @@ impl Tracker {
         self.read(n, Cause::Pressed(press.by), Some(press));
         self.inexact = if exact { 0 } else { self.inexact + 1 };
         if exact {
+            self.clear(Code::GapUnresolved);
             self.review();
         } else {
             self.doubt();

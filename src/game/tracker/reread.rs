@@ -5,6 +5,7 @@ use tracing::trace;
 
 use super::{
     super::{
+        alert::Code,
         ending,
         event::{Cause, Ply},
         evidence::Press,
@@ -146,7 +147,12 @@ impl Tracker {
     ) {
         let mut plies: Vec<Ply> = self.state.plies()[floor..floor + same].to_vec();
         plies.extend(line[same..firm].iter().map(|(m, at)| Ply::made(*m, *at)));
-        let used = self.assign_presses(position.turn(), &mut plies);
+        let first = position.turn();
+        let last = if plies.len() % 2 == 1 { first } else { !first };
+        // What came to the board at one moment was played while nobody looked.
+        let unseen = plies.windows(2).any(|pair| pair[0].made_at == pair[1].made_at);
+        let mut used = if unseen { self.press_unseen(&mut plies, last) } else { Vec::new() };
+        used.extend(self.assign_presses(first, &mut plies));
         if self.pending.is_some_and(|press| used.contains(&press)) {
             self.pending = None;
             self.timers.press = None;
@@ -164,6 +170,7 @@ impl Tracker {
         }
         self.window = Window::over(before, floor + closed, &line[closed..firm], &line[firm..]);
         self.replace_from(floor, plies, Cause::Reread);
+        self.clear(Code::GapUnresolved);
         self.missed = 0;
         self.inexact = 0;
         self.gap = false;
@@ -201,9 +208,7 @@ impl Tracker {
                     continue;
                 };
                 last = press.at;
-                plies[i].completed = true;
-                plies[i].pressed_at = Some(press.at);
-                plies[i].clock_ms = Some(press.clock_ms);
+                plies[i].press(press);
                 used.push(press);
             }
         }

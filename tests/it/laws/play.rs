@@ -1,8 +1,8 @@
 //! Playing a scenario against the tracker.
 
 use boardcast::game::{
-    ClockReading, Event, Observation, Orientation, Placement, Settings, SideReading, Start,
-    StartRule, State, Timestamp, Tracker,
+    Alert, ClockReading, Event, Observation, Orientation, Placement, Settings, SideReading, Start,
+    StartRule, State, Timestamp, Tracker, alert::Status,
 };
 use shakmaty::{Board, CastlingMode, Chess, Color, Piece, Position, Square, fen::Fen, san::San};
 
@@ -46,6 +46,7 @@ struct Table {
     running: Option<Color>,
     lever: Color,
     clock_up: bool,
+    board_up: bool,
     times_ms: [u32; 2],
     said: Vec<Output>,
 }
@@ -70,6 +71,7 @@ impl Table {
             running: None,
             lever: turn,
             clock_up: true,
+            board_up: false,
             times_ms: [ms(white), ms(black)],
             said: Vec::new(),
         }
@@ -109,7 +111,10 @@ impl Table {
             ("board", [placement]) => {
                 let board = Board::from_ascii_board_fen(placement.as_bytes()).expect("placement");
                 self.board = Placement::new(board);
-                self.observe(at, &Observation::Link { up: true });
+                if !self.board_up {
+                    self.board_up = true;
+                    self.observe(at, &Observation::Link { up: true });
+                }
                 self.observe(at, &Observation::Dump(self.board.clone()));
             }
             ("press", [side]) => {
@@ -140,8 +145,10 @@ impl Table {
                 self.clock_up = true;
                 self.clock(at);
             }
-            ("lost", ["board"]) => self.observe(at, &Observation::Link { up: false }),
-            ("back", ["board"]) => self.observe(at, &Observation::Link { up: true }),
+            ("lost" | "back", ["board"]) => {
+                self.board_up = event.verb == "back";
+                self.observe(at, &Observation::Link { up: self.board_up });
+            }
             _ => self.run_to(event.ms),
         }
     }
@@ -197,6 +204,7 @@ impl Table {
                     say(format!("end {} result={}", reason.as_str(), result.as_str()));
                 }
                 Event::Phase(phase) => say(format!("state {}", phase.as_str())),
+                Event::Alert { status, alert } => say(told(*status, alert)),
                 Event::GameStarted { orientation, .. } => {
                     assert_eq!(*orientation, Orientation::Normal);
                 }
@@ -210,6 +218,23 @@ fn side_of(name: &str) -> Color {
     match name {
         "white" | "left" => Color::White,
         _ => Color::Black,
+    }
+}
+
+/// An alert in the words of the scenarios.
+fn told(status: Status, alert: &Alert) -> String {
+    let code = alert.code().as_str();
+    if status == Status::Cleared {
+        return format!("clear {code}");
+    }
+    match alert {
+        Alert::MoveOrderUncertain { orders, .. } => format!("alert {code} orders={}", orders.len()),
+        Alert::GapUnresolved { wrong } => {
+            let mut squares: Vec<String> = wrong.into_iter().map(|s| s.to_string()).collect();
+            squares.sort();
+            format!("alert {code} wrong=[{}]", squares.join(","))
+        }
+        Alert::Resynchronised { plies } => format!("alert {code} plies={plies}"),
     }
 }
 
@@ -256,7 +281,7 @@ fn expand_auto(events: &mut Vec<scenario::Event>, scenario: &Scenario, wanted: &
             let at = event.ms + every * i as u64;
             let Ok(m) = san.parse::<San>().expect("SAN").to_move(&position) else {
                 // The scenario went on from somewhere this reader does not follow.
-                return;
+                break;
             };
             let turn = position.turn();
             let number = position.fullmoves();
@@ -320,6 +345,9 @@ fn follow(position: &mut Chess, event: &scenario::Event, so_far: &[scenario::Eve
             return;
         }
         let board = Board::from_ascii_board_fen(event.args[0].as_bytes()).expect("a placement");
+        if *position.board() == board {
+            return;
+        }
         let lines =
             boardcast::game::explain::shortest_lines(position, &Placement::new(board), 4, 1);
         for m in lines.first().into_iter().flatten() {

@@ -92,6 +92,11 @@ impl Scenario {
                         .join(" ")
                 }
                 Some("end") => words.clone(),
+                Some("alert" | "clear")
+                    if parts.next().is_some_and(|code| ALERTS.contains(&code)) =>
+                {
+                    words.clone()
+                }
                 _ => continue,
             };
             outputs.push(Output { ms: *ms, words: kept });
@@ -112,6 +117,9 @@ fn millis(seconds: &str) -> Result<u64, String> {
     let seconds: f64 = seconds.parse().map_err(|_| format!("not a time: {seconds}"))?;
     Ok((seconds * 1000.0).round() as u64)
 }
+
+/// The alerts that are given so far.
+pub(super) const ALERTS: &[&str] = &["gap_unresolved", "move_order_uncertain", "resynchronised"];
 
 /// Times may be off by this much.
 const TOLERANCE_MS: u64 = 200;
