@@ -39,8 +39,8 @@ impl Tracker {
         });
         self.analysing |= self.stopped_at.is_some() && n < self.window.made();
         let cause = match late {
+            _ if self.gap && n > self.window.made() => Cause::Gap,
             Some(_) => Cause::Correction,
-            None if self.gap && n > self.window.made() => Cause::Gap,
             None if n < self.window.made() => Cause::TakenBack,
             None => Cause::Settled,
         };
@@ -162,7 +162,7 @@ impl Tracker {
             self.state.plies().iter().skip(base).take(earlier + shared).cloned().collect();
         let glimpsed = self.window.glimpsed().take(n - shared);
         suffix.extend(glimpsed.map(|(m, at)| Ply::made(m, at)));
-        if matches!(cause, Cause::Gap | Cause::Correction) && n > shared + 1 {
+        if cause == Cause::Gap && n > shared + 1 {
             self.press_unseen(&mut suffix, self.window.mover(n - 1));
         }
         if let Some(press) = press
