@@ -1,6 +1,6 @@
 //! One line for each thing that happens at a table, for a person who watches a terminal.
 
-use shakmaty::{Position, san::SanPlus};
+use shakmaty::{Bitboard, Position, san::SanPlus};
 
 use crate::{
     game::{self, Alert, Event, Phase, alert::Status},
@@ -95,17 +95,23 @@ pub(super) fn words(game: &game::State, status: Status, alert: &Alert) -> Option
             )
         }
         Alert::GapUnresolved { wrong } => {
-            let squares: Vec<String> = wrong.into_iter().map(|s| s.to_string()).collect();
+            let squares = squares(*wrong);
             format!(
-                "reports were missing and no moves explain the board; it differs from the record on {}",
-                squares.join(", ")
+                "reports were missing and no moves explain the board; it differs from the record on {squares}"
             )
+        }
+        Alert::StartPositionWrong { wrong } => {
+            format!("the start position is wrong on {}", squares(*wrong))
         }
         Alert::Resynchronised { plies: 0 } => return None,
         Alert::Resynchronised { plies } => {
             format!("{plies} half-moves were played while the board was away")
         }
     })
+}
+
+fn squares(squares: Bitboard) -> String {
+    squares.into_iter().map(|square| square.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn time(ms: u32) -> String {

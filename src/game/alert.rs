@@ -21,6 +21,11 @@ pub enum Alert {
         /// The squares that stand otherwise than the record says.
         wrong: Bitboard,
     },
+    /// Men stand as before a game, but not as the array has them.
+    StartPositionWrong {
+        /// The squares that stand otherwise than the array says.
+        wrong: Bitboard,
+    },
     /// The board is back after a lost link, and legal moves explain what stands on it.
     Resynchronised {
         /// How many plies were played meanwhile.
@@ -35,6 +40,8 @@ pub enum Code {
     MoveOrderUncertain,
     /// [`Alert::GapUnresolved`].
     GapUnresolved,
+    /// [`Alert::StartPositionWrong`].
+    StartPositionWrong,
     /// [`Alert::Resynchronised`].
     Resynchronised,
 }
@@ -42,6 +49,8 @@ pub enum Code {
 /// How soon a person should look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
+    /// Go to the board now.
+    Critical,
     /// Look soon.
     Warning,
     /// A decision may be needed.
@@ -70,6 +79,7 @@ impl Alert {
         match self {
             Self::MoveOrderUncertain { .. } => Code::MoveOrderUncertain,
             Self::GapUnresolved { .. } => Code::GapUnresolved,
+            Self::StartPositionWrong { .. } => Code::StartPositionWrong,
             Self::Resynchronised { .. } => Code::Resynchronised,
         }
     }
@@ -81,6 +91,7 @@ impl Code {
         match self {
             Self::MoveOrderUncertain => "move_order_uncertain",
             Self::GapUnresolved => "gap_unresolved",
+            Self::StartPositionWrong => "start_position_wrong",
             Self::Resynchronised => "resynchronised",
         }
     }
@@ -89,6 +100,7 @@ impl Code {
     pub fn severity(self) -> Severity {
         match self {
             Self::MoveOrderUncertain => Severity::Notice,
+            Self::StartPositionWrong => Severity::Critical,
             Self::GapUnresolved => Severity::Warning,
             Self::Resynchronised => Severity::Info,
         }
@@ -99,7 +111,7 @@ impl Code {
     pub fn outlives_the_game(self) -> bool {
         match self {
             Self::MoveOrderUncertain => true,
-            Self::GapUnresolved | Self::Resynchronised => false,
+            Self::GapUnresolved | Self::StartPositionWrong | Self::Resynchronised => false,
         }
     }
 }
@@ -108,6 +120,7 @@ impl Severity {
     /// The word used in events.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Critical => "critical",
             Self::Warning => "warning",
             Self::Notice => "notice",
             Self::Info => "info",

@@ -62,7 +62,8 @@ impl State {
                 self.start = start.clone();
                 self.plies.clear();
                 self.result = None;
-                self.alerts.clear();
+                // A game that begins from a wrong array has it until the arbiter or its end.
+                self.alerts.retain(|alert| alert.code() == Code::StartPositionWrong);
                 self.game += 1;
                 self.revision = 0;
             }

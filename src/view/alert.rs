@@ -32,7 +32,7 @@ impl AlertsView {
 pub struct AlertView {
     /// The catalogue's word.
     code: &'static str,
-    /// `warning`: look soon; `notice`: a decision may be needed; `info`: for the log.
+    /// `critical`: go there now; `warning`: look soon; `notice`: a decision may be needed; `info`: for the log.
     severity: &'static str,
     #[serde(flatten)]
     payload: Payload,
@@ -74,7 +74,7 @@ impl AlertView {
                 from: *from,
                 orders: orders.iter().map(|order| sans(state, *from, order)).collect(),
             },
-            Alert::GapUnresolved { wrong } => {
+            Alert::GapUnresolved { wrong } | Alert::StartPositionWrong { wrong } => {
                 Payload::Wrong { wrong: wrong.into_iter().map(|s| s.to_string()).collect() }
             }
             Alert::Resynchronised { plies } => Payload::Plies { plies: *plies },

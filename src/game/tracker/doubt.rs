@@ -27,7 +27,7 @@ pub(super) struct Orders {
 
 impl Tracker {
     /// Says that `alert` stands, if it does not yet or told something else.
-    fn raise(&mut self, alert: Alert) {
+    pub(super) fn raise(&mut self, alert: Alert) {
         let status = match self.state.alert(alert.code()) {
             Some(open) if *open == alert => return,
             Some(_) => Status::Updated,

@@ -9,7 +9,7 @@ use super::{
         event::{Cause, Event, Ply},
         evidence::Press,
         explain,
-        window::Standing,
+        window::{Standing, Window},
     },
     Tracker,
     doubt::Orders,
@@ -21,7 +21,7 @@ impl Tracker {
         if !self.is_following() || (self.plays_on() && self.clock_ran) {
             return;
         }
-        if self.window.standing(&self.placement) == Standing::Off {
+        if self.window.standing(&self.placement) == Standing::Off && !self.undone() {
             self.search();
         }
         let Standing::On(n) = self.window.standing(&self.placement) else {
@@ -47,6 +47,30 @@ impl Tracker {
         self.gap = false;
         self.missed = 0;
         self.read(n, cause, late);
+    }
+
+    /// Whether the board stands still as it did before the last completed ply, or the last two, while
+    /// the clock runs: then the players have agreed to take it back, and it is withdrawn. With the
+    /// clock stopped, or none, they may only be looking at it.
+    fn undone(&mut self) -> bool {
+        let runs = self.state.clock().is_some_and(|clock| clock.running.is_some());
+        if self.gap || !runs || self.armed.is_some() || !self.state.phase().is_playing() {
+            return false;
+        }
+        let plies = self.state.plies().len();
+        let undone = (1..=MAX_UNDONE.min(plies)).map(|back| plies - back).find_map(|n| {
+            let position = self.state.position(n)?;
+            let stands = position.board() == self.placement.board();
+            stands.then(|| (n, position.clone()))
+        });
+        let Some((n, position)) = undone else {
+            return false;
+        };
+        self.withdraw_to(n, Cause::TakenBack);
+        self.window = Window::new(position, n);
+        self.pending = None;
+        self.doubt();
+        true
     }
 
     /// The board is back and was read: if one line only explains what stands, it was played. Waiting
@@ -311,6 +335,9 @@ fn captures_the_mover(line: &[Move]) -> bool {
 /// So many presses in a row without a move mean that moves were missed. One alone may be an illegal
 /// move or a bounce of the lever.
 pub(super) const LOST_THE_THREAD: usize = 2;
+
+/// How many completed plies players take back.
+const MAX_UNDONE: usize = 2;
 
 /// Without a clock: how long after a king's step the other king must have reached the centre if
 /// both are to be one signal. A real move is thought about longer.

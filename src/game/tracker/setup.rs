@@ -1,9 +1,12 @@
 //! Before the first move: the array, which way round it stands, and when a game begins from it.
 
-use shakmaty::{Color, Position};
+mod wrong;
+
+use shakmaty::{Bitboard, Color, Position};
 
 use super::{
     super::{
+        alert::Code,
         ending::EndReason,
         event::{Cause, Event, Phase},
         evidence::Press,
@@ -20,10 +23,13 @@ impl Tracker {
     /// Looks whether a starting array stands on the board since the last change.
     pub(super) fn watch_array(&mut self) {
         self.timers.setup = None;
+        let playing = self.state.phase().is_playing();
         let Some((start, orientation)) = self.array_on_board() else {
+            if !playing && self.armed.is_none() {
+                self.watch_wrong_array();
+            }
             return;
         };
-        let playing = self.state.phase().is_playing();
         if playing && self.is_explained() {
             return; // The game itself came back to the array: knights can do that.
         }
@@ -42,8 +48,10 @@ impl Tracker {
     /// The array has stood for its time.
     pub(super) fn array_stood(&mut self) {
         let Some((start, orientation)) = self.array_on_board() else {
+            self.wrong_array_stood();
             return;
         };
+        self.clear(Code::StartPositionWrong);
         match self.state.phase() {
             Phase::WaitingSetup | Phase::Finished | Phase::Ready => {
                 self.arm(start, orientation);
@@ -59,7 +67,7 @@ impl Tracker {
         }
     }
 
-    fn arm(&mut self, start: Start, orientation: Orientation) {
+    pub(super) fn arm(&mut self, start: Start, orientation: Orientation) {
         self.turn_board(orientation);
         self.window = Window::new(start.position().clone(), 0);
         self.evidence.clear();
@@ -91,6 +99,8 @@ impl Tracker {
         }
         if self.armed.is_some() && array_stands {
             self.begin(true);
+        } else if self.armed.is_none() && !self.state.phase().is_playing() {
+            self.begin_from_wrong_array();
         }
         if self.state.phase().is_playing() {
             self.clock_ran = true;
@@ -150,6 +160,21 @@ impl Arrays {
         };
         let normal = start.placement();
         Self::One { start: Box::new(start), turned: normal.turned(), normal }
+    }
+
+    /// How the board lies under the array that `named` is meant to be, and what stands otherwise.
+    /// Nothing where any array may be meant.
+    pub(super) fn nearest(&self, named: &Placement) -> Option<(Orientation, Bitboard)> {
+        let Self::One { normal, turned, .. } = self else {
+            return None;
+        };
+        let wrong = |array: &Placement| named.difference(array.board());
+        let (as_is, around) = (wrong(normal), wrong(turned));
+        Some(if as_is.count() <= around.count() {
+            (Orientation::Normal, as_is)
+        } else {
+            (Orientation::Turned, around)
+        })
     }
 
     /// The start whose array `named` is, and how the board lies under it.

@@ -229,7 +229,7 @@ fn told(status: Status, alert: &Alert) -> String {
     }
     match alert {
         Alert::MoveOrderUncertain { orders, .. } => format!("alert {code} orders={}", orders.len()),
-        Alert::GapUnresolved { wrong } => {
+        Alert::GapUnresolved { wrong } | Alert::StartPositionWrong { wrong } => {
             let mut squares: Vec<String> = wrong.into_iter().map(|s| s.to_string()).collect();
             squares.sort();
             format!("alert {code} wrong=[{}]", squares.join(","))

@@ -119,7 +119,8 @@ fn millis(seconds: &str) -> Result<u64, String> {
 }
 
 /// The alerts that are given so far.
-pub(super) const ALERTS: &[&str] = &["gap_unresolved", "move_order_uncertain", "resynchronised"];
+pub(super) const ALERTS: &[&str] =
+    &["gap_unresolved", "move_order_uncertain", "resynchronised", "start_position_wrong"];
 
 /// Times may be off by this much.
 const TOLERANCE_MS: u64 = 200;
