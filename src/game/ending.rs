@@ -62,11 +62,14 @@ pub fn on_board(position: &impl Position) -> Option<(GameResult, EndReason)> {
         Some((GameResult::win(!position.turn()), EndReason::Checkmate))
     } else if position.is_stalemate() {
         Some((GameResult::Draw, EndReason::Stalemate))
-    } else if position.is_insufficient_material() {
-        Some((GameResult::Draw, EndReason::DeadPosition))
     } else {
-        None
+        dead(position)
     }
+}
+
+/// The end that `position` itself is, if there are legal moves and it is one all the same.
+pub fn dead(position: &impl Position) -> Option<(GameResult, EndReason)> {
+    position.is_insufficient_material().then_some((GameResult::Draw, EndReason::DeadPosition))
 }
 
 /// The result that the kings tell, if both stand on centre squares.

@@ -113,6 +113,8 @@ impl<'a> Reader<'a> {
             moves: None,
             children: Vec::new(),
         };
+        let mut nodes = Vec::with_capacity(USUAL_NODES);
+        nodes.push(root);
         let start = Hypothesis {
             node: 0,
             cost: 0,
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
         Self {
             stretch,
             script,
-            nodes: vec![root],
+            nodes,
             times: vec![(0, Timestamp::ZERO)],
             beam: vec![start],
             clocked: false,
@@ -194,6 +196,9 @@ impl<'a> Reader<'a> {
         let Some(sights) = Sights::new(position, shown) else {
             return Vec::new();
         };
+        if sights.are_blank() {
+            return Vec::new();
+        }
         let moves = moves.get_or_insert_with(|| position.legal_moves().to_vec());
         moves.iter().filter_map(|&m| Some((m, sights.cost(m)?))).collect()
     }
@@ -232,7 +237,11 @@ impl<'a> Reader<'a> {
         let turn = parent.position.turn();
         let key = parent.key.after(turn, &m);
         let plies = parent.plies + 1;
-        let position = parent.position.clone().play(m).ok()?;
+        let mut position = parent.position.clone();
+        if self.script.is_some() && !position.is_legal(m) {
+            return None;
+        }
+        position.play_unchecked(m); // All others come from the rules.
         self.nodes.push(Node {
             position,
             key,
@@ -443,6 +452,9 @@ const MAX_BEHIND: u32 = 12_000;
 const MAX_ORDERS: usize = 2;
 
 const MAX_PLIES_AT_ONCE: usize = 4;
+
+/// Room for the positions that one reading looks at as a rule.
+const USUAL_NODES: usize = 512;
 
 /// Bounds of the work: explanations at one placement, positions, and searches over all.
 const MAX_GROWN: usize = 400;

@@ -216,7 +216,7 @@ impl Tracker {
     /// When to call [`handle_timeout`](Self::handle_timeout), if nothing else happens before.
     pub fn deadline(&self) -> Option<Timestamp> {
         let Timers { settle, press, signal, setup } = self.timers;
-        [settle, press, signal, setup].into_iter().flatten().min()
+        earlier(earlier(settle, press), earlier(signal, setup))
     }
 
     /// The next decision that has not been handed out.
@@ -375,5 +375,12 @@ impl Tracker {
         if before.is_none_or(|before| !before.same_as(&view)) {
             self.emit(Event::Clock(view));
         }
+    }
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
     }
 }

@@ -126,6 +126,11 @@ impl Window {
         self.node(n).position()
     }
 
+    /// Whether there is a legal move after `n` plies of the line.
+    pub fn has_moves(&mut self, n: usize) -> bool {
+        self.node_mut(n).has_moves()
+    }
+
     /// Whether the first `n` plies of the line stand and the next mover's hand is on the board.
     pub fn is_under_reply(&self, n: usize, placement: &Placement, missing: Missing) -> bool {
         self.node(n).is_under_reply(placement, missing)

@@ -52,6 +52,14 @@ impl<'a> Sights<'a> {
         (arrived.any() || left.any()).then_some(Self { position, shown, left, arrived, answered })
     }
 
+    /// Whether no move is shown, whichever are legal: men of the mover were lifted, and that is all.
+    pub(super) fn are_blank(&self) -> bool {
+        self.arrived.is_empty()
+            && self.answered.is_empty()
+            && self.shown.doubtful.is_empty()
+            && !self.shown.changed(self.position).intersects(self.position.them())
+    }
+
     /// What `m` costs if the board shows it.
     pub(super) fn cost(&self, m: Move) -> Option<u32> {
         let mover = self.position.turn();
@@ -61,10 +69,14 @@ impl<'a> Sights<'a> {
             Move::Castle { king, rook } => return self.castling_cost(king, rook),
             Move::Put { .. } => return None,
         };
+        let left = self.left.contains(from);
+        if !left && self.left.any() {
+            return None;
+        }
         let stands = self.arrived.contains(to) && self.shown.may_hold(to, role.of(mover));
-        if !self.left.contains(from) {
+        if !left {
             // Nobody reported that it left its square, but it stands where it can have gone.
-            return (stands && self.left.is_empty()).then_some(PLY + LOST);
+            return stands.then_some(PLY + LOST);
         }
         if stands {
             let doubtful = self.shown.doubtful.contains(to);

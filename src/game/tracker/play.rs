@@ -199,7 +199,11 @@ impl Tracker {
             ply.completed = true;
         }
         self.window.make(n);
-        let end = ending::on_board(self.window.position(n));
+        let end = if self.window.has_moves(n) {
+            ending::dead(self.window.position(n))
+        } else {
+            ending::on_board(self.window.position(n))
+        };
         self.replace_from(base, suffix, cause);
         let open = self.state.plies().iter().rev().take_while(|ply| !ply.completed).count();
         self.window.close(self.window.made().saturating_sub(open));

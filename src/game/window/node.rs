@@ -52,6 +52,13 @@ impl Node {
         Some(Self { by: Some(m), ..Self::new(position) })
     }
 
+    /// The node after `m`, which is legal here and leads to men with this key.
+    fn after_legal(&self, m: Move, key: Key) -> Self {
+        let mut position = self.position.clone();
+        position.play_unchecked(m);
+        Self { position, key, by: Some(m), at: Timestamp::ZERO, children: None }
+    }
+
     /// Whether exactly this stands on the board.
     pub(super) fn stands(&self, placement: &Placement) -> bool {
         self.key == placement.key() && self.position.board() == placement.board()
@@ -60,9 +67,19 @@ impl Node {
     /// The node after which exactly `placement` stands. There is at most one: two moves of one side
     /// never lead to the same placement.
     pub(super) fn child(&mut self, placement: &Placement) -> Option<Self> {
+        let squares = placement.difference(self.position.board()).count();
+        if !SQUARES_OF_A_MOVE.contains(&squares) {
+            return None;
+        }
         let wanted = placement.key();
         let m = self.children().iter().find(|(key, _)| *key == wanted).map(|(_, m)| *m)?;
-        self.after(m).filter(|after| after.position.board() == placement.board())
+        Some(self.after_legal(m, wanted))
+            .filter(|after| after.position.board() == placement.board())
+    }
+
+    /// Whether the side to move has a legal move.
+    pub(super) fn has_moves(&mut self) -> bool {
+        !self.children().is_empty()
     }
 
     /// The node after which the mover's men stand as they do in `placement`, while the opponent's
@@ -90,8 +107,8 @@ impl Node {
 
     fn child_of_side(&mut self, side: Color, wanted: Key) -> Option<Self> {
         let wanted = wanted.of_side(side);
-        let m = self.children().iter().find(|(key, _)| key.of_side(side) == wanted)?.1;
-        self.after(m)
+        let (key, m) = *self.children().iter().find(|(key, _)| key.of_side(side) == wanted)?;
+        Some(self.after_legal(m, key))
     }
 
     /// Whether `placement` is this position with the side to move busy: its own men lifted or put
@@ -167,6 +184,9 @@ fn victim(m: Move) -> Option<Square> {
         _ => m.is_capture().then(|| m.to()),
     }
 }
+
+/// A move leaves one square and comes to another; en passant changes three, castling up to four.
+const SQUARES_OF_A_MOVE: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// Castling empties two squares, and the king may pass a third.
 const MAX_SQUARES_IN_HAND: usize = 3;
