@@ -4,7 +4,7 @@
 //! the three header bytes too. Bit 7 is set in the id and nowhere else, so a byte with bit 7 always
 //! starts a message: whatever was collected before it is given up, and reading goes on from there.
 
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::{
     fault::{Counts, Fault},
@@ -58,14 +58,20 @@ impl Iterator for Deframer {
     type Item = Result<Message, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let frame = match self.assembler.run(&mut self.input)? {
-            Ok(frame) => frame,
-            Err(fault) => {
-                self.counts.add_fault(&fault);
-                return Some(Err(fault));
+        let result = if let Some((id, payload)) = self.assembler.whole(self.input.waiting()) {
+            let result = Message::decode(id, payload);
+            self.input.read += HEADER + payload.len();
+            result
+        } else {
+            match self.assembler.run(&mut self.input)? {
+                Ok(frame) => Message::decode(frame.id, &frame.payload),
+                Err(fault) => {
+                    self.counts.add_fault(&fault);
+                    return Some(Err(fault));
+                }
             }
         };
-        let result = Message::decode(frame.id, &frame.payload).map_err(Fault::Malformed);
+        let result = result.map_err(Fault::Malformed);
         match &result {
             Ok(message) => self.counts.add_message(message),
             Err(fault) => self.counts.add_fault(fault),
@@ -87,29 +93,42 @@ pub(crate) fn write_frame(id: u8, payload: &[u8], out: &mut Vec<u8>) {
 /// Bytes that wait to be read, bounded.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    bytes: VecDeque<u8>,
+    bytes: Vec<u8>,
+    /// How many of them were read.
+    read: usize,
     dropped: usize,
 }
 
 impl Input {
     pub(crate) const fn new() -> Self {
-        Self { bytes: VecDeque::new(), dropped: 0 }
+        Self { bytes: Vec::new(), read: 0, dropped: 0 }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        let room = MAX_WAITING - self.bytes.len();
+        // What was read makes room, at once if it is all and later if it is much.
+        if self.read == self.bytes.len() || self.read > MAX_WAITING {
+            self.bytes.drain(..self.read);
+            self.read = 0;
+        }
+        let room = MAX_WAITING - self.waiting().len();
         let (taken, dropped) = bytes.split_at(bytes.len().min(room));
-        self.bytes.extend(taken);
+        self.bytes.extend_from_slice(taken);
         self.dropped += dropped.len();
     }
 
     /// The next byte, or the note that bytes are missing at this place.
     pub(crate) fn next(&mut self) -> Option<Result<u8, Fault>> {
-        if let Some(byte) = self.bytes.pop_front() {
+        if let Some(&byte) = self.bytes.get(self.read) {
+            self.read += 1;
             return Some(Ok(byte));
         }
         let bytes = core::mem::take(&mut self.dropped);
         (bytes > 0).then_some(Err(Fault::Overrun { bytes }))
+    }
+
+    /// The bytes that were not read yet.
+    fn waiting(&self) -> &[u8] {
+        &self.bytes[self.read..]
     }
 }
 
@@ -149,6 +168,19 @@ impl Assembler {
                 }
             }
         }
+    }
+
+    /// Id and payload of the message that begins with the next byte, if it is all there and nothing
+    /// waits before it: what [`run`](Self::run) comes to byte after byte.
+    fn whole<'a>(&self, waiting: &'a [u8]) -> Option<(u8, &'a [u8])> {
+        let &[id, high, low, ref rest @ ..] = waiting else { return None };
+        let length = usize::from(high) << 7 | usize::from(low);
+        if id & 0x80 == 0 || !self.collected.is_empty() || self.stray > 0 || length < HEADER {
+            return None;
+        }
+        let payload = rest.get(..length - HEADER)?;
+        let all = payload.iter().fold(high | low, |all, byte| all | byte);
+        (all & 0x80 == 0 && (self.allows)(id, length)).then_some((id, payload))
     }
 
     fn step(&mut self, byte: u8) -> Option<Result<Frame, Fault>> {
