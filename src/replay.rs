@@ -150,10 +150,12 @@ impl Link {
     }
 
     fn poll_input(&mut self, port: &PortName) -> Option<Input> {
-        let port = port.clone();
+        let port = || port.clone();
         match self {
-            Self::Single(link) => link.poll_event().map(|event| Input::Link { port, event }),
-            Self::Bus(link) => link.poll_event().map(|event| Input::Bus { port, event }),
+            Self::Single(link) => {
+                link.poll_event().map(|event| Input::Link { port: port(), event })
+            }
+            Self::Bus(link) => link.poll_event().map(|event| Input::Bus { port: port(), event }),
         }
     }
 }

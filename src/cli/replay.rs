@@ -168,7 +168,11 @@ impl<'a, W: Write> Printer<'a, W> {
         }
         match self.form {
             Form::Events => {
-                self.state.apply(recorded);
+                // No other event tells what the clock showed: its readings, which are many, need not
+                // be kept.
+                if !matches!(recorded.event, game::Event::Clock(_)) {
+                    self.state.apply(recorded);
+                }
                 self.result = self.print_event(recorded);
             }
             Form::Pgn => {

@@ -48,10 +48,10 @@ impl<'a> EventLines<'a> {
         out: &mut impl Write,
     ) -> io::Result<()> {
         self.text.clear();
-        let (t, source) = (recorded.at.as_millis(), self.source);
-        if let (game::Event::Clock(view), None) = (&recorded.event, source) {
+        if let (game::Event::Clock(view), None) = (&recorded.event, self.source) {
             self.push_clock(recorded, view);
         } else {
+            let (t, source) = (recorded.at.as_millis(), self.source);
             let Some(event) = ArbiterEvent::new(recorded, after, Epoch::Capture) else {
                 return Ok(());
             };
@@ -70,31 +70,24 @@ impl<'a> EventLines<'a> {
             None => "null",
         };
         let text = &mut self.text;
-        push_number(text, "{\"t\":", recorded.at.as_millis());
-        push_number(text, ",\"event\":\"clock\",\"white_ms\":", view.white_ms.into());
-        push_number(text, ",\"black_ms\":", view.black_ms.into());
+        text.extend_from_slice(b"{\"t\":");
+        push_number(text, recorded.at.as_millis());
+        text.extend_from_slice(b",\"event\":\"clock\",\"white_ms\":");
+        push_number(text, view.white_ms.into());
+        text.extend_from_slice(b",\"black_ms\":");
+        push_number(text, view.black_ms.into());
         text.extend_from_slice(b",\"running\":");
         text.extend_from_slice(running.as_bytes());
-        push_number(text, ",\"id\":", recorded.id);
-        push_number(text, ",\"table\":", recorded.table.into());
+        text.extend_from_slice(b",\"id\":");
+        push_number(text, recorded.id);
+        text.extend_from_slice(b",\"table\":");
+        push_number(text, recorded.table.into());
         text.push(b'}');
     }
 }
 
-/// Adds `before` and then `number` in decimal digits.
-fn push_number(text: &mut Vec<u8>, before: &str, mut number: u64) {
-    text.extend_from_slice(before.as_bytes());
-    let mut digits = [0; 20]; // 2^64 has twenty.
-    let mut first = digits.len();
-    loop {
-        first -= 1;
-        digits[first] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[first..]);
+fn push_number(text: &mut Vec<u8>, number: u64) {
+    text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]

@@ -61,13 +61,15 @@ impl<R: BufRead> Reader<R> {
     pub fn read_into(&mut self, line: &mut Line) -> Option<io::Result<Result<(), BrokenLine>>> {
         loop {
             self.number += 1;
+            match self.read_plain(line) {
+                Ok(true) => return Some(Ok(Ok(()))),
+                Ok(false) => {}
+                Err(error) => return Some(Err(error)),
+            }
             let found = match read_line(&mut self.input, &mut self.text) {
                 Ok(found) => found?,
                 Err(error) => return Some(Err(error)),
             };
-            if found.is_ok() && self.read_plain(line) {
-                return Some(Ok(Ok(())));
-            }
             let text = found.and_then(|()| as_text(&self.text));
             let parsed = match text {
                 Ok(text) if text.trim().is_empty() => continue,
@@ -87,23 +89,26 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Reads a line of bytes from the board that is not late and written as most are.
-    fn read_plain(&mut self, line: &mut Line) -> bool {
-        let Some((t, hex)) = plain_rx(&self.text).filter(|(t, _)| *t >= self.last_t) else {
-            return false;
-        };
+    /// Reads a line of bytes from the board if it is written as most are, is not late, and stands
+    /// whole in the buffer of the input. Otherwise nothing is read.
+    fn read_plain(&mut self, line: &mut Line) -> io::Result<bool> {
         if !matches!(line.record, Record::Rx(_)) {
             line.record = Record::Rx(Vec::new());
         }
         let Record::Rx(bytes) = &mut line.record else {
-            return false;
+            return Ok(false);
         };
-        if decode(hex, bytes).is_none() {
-            return false;
-        }
+        let buffer = match self.input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
+            filled => filled?,
+        };
+        let Some((t, length)) = plain_rx(buffer, bytes).filter(|(t, _)| *t >= self.last_t) else {
+            return Ok(false);
+        };
+        self.input.consume(length);
         line.t = t;
         self.last_t = t;
-        true
+        Ok(true)
     }
 }
 
@@ -161,29 +166,26 @@ fn as_text(line: &[u8]) -> Result<&str, String> {
     str::from_utf8(line).map_err(|_| "not UTF-8 text".to_owned())
 }
 
-/// Time and digits of a line that says nothing but `{"t":120,"rx":"8e00053400"}`, single spaces
-/// allowed: nearly every line of a capture is one, and reading it needs no parser for all of JSON.
-/// Whether the digits are any is left to whoever decodes them.
-pub(super) fn plain_rx(line: &[u8]) -> Option<(u64, &[u8])> {
-    let rest = past_space(line.strip_prefix(b"{\"t\":")?);
+/// Time and length, with its end, of a line that says nothing but `{"t":120,"rx":"8e00053400"}`,
+/// and its bytes in `bytes`. Nearly every line of a capture is one, and reading it needs no parser
+/// for all of JSON.
+pub(super) fn plain_rx(text: &[u8], bytes: &mut Vec<u8>) -> Option<(u64, usize)> {
+    let rest = text.strip_prefix(b"{\"t\":")?;
     let count = rest.iter().take_while(|digit| digit.is_ascii_digit()).count();
     if count == 0 || count > MAX_DIGITS || (count > 1 && rest[0] == b'0') {
         return None; // No number in JSON, or one that may be too large.
     }
     let (number, rest) = rest.split_at(count);
     let t = number.iter().fold(0, |t, digit| t * 10 + u64::from(digit - b'0'));
-    let rest = past_space(rest.strip_prefix(b",")?).strip_prefix(b"\"rx\":")?;
-    let rest = past_space(rest).strip_prefix(b"\"")?;
-    let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
-    Some((t, rest.strip_suffix(b"\"}")?))
-}
-
-fn past_space(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b" ").unwrap_or(text)
+    let rest = rest.strip_prefix(b",\"rx\":\"")?;
+    let (hex, rest) = rest.split_at(rest.iter().position(|&byte| byte == b'"')?);
+    decode(hex, bytes)?;
+    let rest = rest.strip_prefix(b"\"}\n")?;
+    Some((t, text.len() - rest.len()))
 }
 
 /// The bytes that these hex digits are, in `bytes`; nothing if something else is among them.
-pub(super) fn decode(hex: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+fn decode(hex: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     let (pairs, rest) = hex.as_chunks::<2>();
     let mut all = 0;
     bytes.clear();
@@ -196,12 +198,12 @@ pub(super) fn decode(hex: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
 }
 
 fn from_hex(hex: &str) -> Result<Vec<u8>, String> {
+    if !hex.len().is_multiple_of(2) {
+        return Err("an odd number of hex digits".to_owned());
+    }
     let mut bytes = Vec::new();
     if decode(hex.as_bytes(), &mut bytes).is_some() {
         return Ok(bytes);
-    }
-    if !hex.len().is_multiple_of(2) {
-        return Err("an odd number of hex digits".to_owned());
     }
     let wrong = hex.chars().find(|digit| !digit.is_ascii_hexdigit()).unwrap_or('?');
     Err(format!("'{}' is not a hex digit", wrong.escape_default()))

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{
-    reader::{MAX_LINE, decode, plain_rx},
+    reader::{MAX_LINE, plain_rx},
     *,
 };
 
@@ -66,26 +66,48 @@ fn the_time_of_a_broken_line_counts_for_nothing() {
 #[test]
 fn plain_lines_are_what_any_parser_makes_of_them() {
     for (line, plain) in [
-        ("{\"t\":120,\"rx\":\"8e00\"}", Some((120, "8e00"))),
-        ("{\"t\": 120, \"rx\": \"8E00\"}\r", Some((120, "8E00"))),
-        ("{\"t\":0,\"rx\":\"\"}", Some((0, ""))),
-        ("{\"t\":012,\"rx\":\"00\"}", None),
-        ("{\"t\":-1,\"rx\":\"00\"}", None),
-        ("{\"t\":1.5,\"rx\":\"00\"}", None),
-        ("{\"t\":1,\"rx\":\"00\",\"x\":\"\"}", None),
-        ("{\"t\":1,\"rx\":\"0g\"}", None),
-        ("{\"t\":,\"rx\":\"00\"}", None),
-        ("{\"t\":99999999999999999999,\"rx\":\"00\"}", None),
+        ("{\"t\":120,\"rx\":\"8e00\"}\n", true),
+        ("{\"t\":120,\"rx\":\"8Eab\"}\n", true),
+        ("{\"t\":0,\"rx\":\"\"}\n", true),
+        ("{\"t\":9999999999999999999,\"rx\":\"\"}\n", true),
+        ("{\"t\": 120, \"rx\": \"8E00\"}\r\n", false),
+        ("{\"t\":120,\"rx\":\"8e00\"}", false),
+        ("{\"t\":120,\"rx\":\"8e0\"}\n", false),
+        ("{\"t\":012,\"rx\":\"00\"}\n", false),
+        ("{\"t\":-1,\"rx\":\"00\"}\n", false),
+        ("{\"t\":1.5,\"rx\":\"00\"}\n", false),
+        ("{\"t\":1,\"rx\":\"00\",\"x\":\"\"}\n", false),
+        ("{\"t\":1,\"rx\":\"0g\"}\n", false),
+        ("{\"t\":,\"rx\":\"00\"}\n", false),
+        ("{\"t\":99999999999999999999,\"rx\":\"00\"}\n", false),
     ] {
         let mut bytes = Vec::new();
-        let found = plain_rx(line.as_bytes());
-        let found = found.filter(|(_, hex)| decode(hex, &mut bytes).is_some());
-        assert_eq!(found, plain.map(|(t, hex)| (t, hex.as_bytes())), "{line}");
-        let any: Result<RawLine, _> = serde_json::from_str(line);
-        if let Some((t, hex)) = plain {
-            let any = any.unwrap();
-            assert_eq!((any.t, any.rx.as_deref()), (Some(t), Some(hex)), "{line}");
+        let text = format!("{line}{{\"t\":130}}");
+        let found = plain_rx(text.as_bytes(), &mut bytes);
+        assert_eq!(found.is_some(), plain, "{line}");
+        if let Some((t, length)) = found {
+            assert_eq!(length, line.len());
+            let any: RawLine = serde_json::from_str(line).unwrap();
+            assert_eq!(
+                (any.t, any.rx.map(|hex| hex.to_lowercase())),
+                (Some(t), Some(to_hex(&bytes)))
+            );
         }
+    }
+}
+
+#[test]
+fn lines_cut_by_the_buffer_are_whole() {
+    let mut text = "{\"capture\":1,\"link\":\"single\"}\n".to_owned();
+    for t in 0..20 {
+        text += &format!("{{\"t\":{t},\"rx\":\"8e{t:02x}\"}}\n");
+    }
+    for capacity in 1..100 {
+        let input = std::io::BufReader::with_capacity(capacity, text.as_bytes());
+        let lines: Vec<_> =
+            Reader::new(input).unwrap().map(|line| line.unwrap().unwrap()).collect();
+        let expected = (0..20).map(|t| Line { t, record: Record::Rx(vec![0x8E, t as u8]) });
+        assert!(expected.eq(lines), "a buffer of {capacity} bytes");
     }
 }
 

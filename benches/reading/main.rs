@@ -2,7 +2,8 @@
 //! same games from SAN with shakmaty alone.
 //!
 //!     cargo bench --bench reading
-//!     cargo bench --bench reading -- games.pgn      with other games
+//!     cargo bench --bench reading -- games.pgn                   with other games
+//!     cargo bench --bench reading -- --once tracker games.pgn    one of them, once: for a profiler
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use boardcast::{
     accuracy::{capture_of, seed_of},
     game::{Event, Observation, Settings, Timestamp, Tracker},
-    hall::adapt,
+    hall::{Recorded, State, adapt},
     replay::{Replay, settings},
     sim::{
         capture,
@@ -23,12 +24,15 @@ use boardcast::{
         pgn,
         score::Score,
     },
-    view::capture::{Line, Reader, Record, Writer},
+    view::{
+        capture::{Line, Reader, Record, Writer},
+        line::EventLines,
+    },
 };
 use dgt_protocol::{LinkEvent, SingleLink, SingleSettings};
 use shakmaty::{Chess, Position, san::SanPlus};
 
-const HISTORICAL: &str = include_str!("../src/cli/historical.pgn");
+const HISTORICAL: &str = include_str!("../../src/cli/historical.pgn");
 
 /// One game in every form that is measured.
 struct Game {
@@ -40,10 +44,18 @@ struct Game {
 }
 
 fn main() {
-    let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    let text =
-        file.map_or_else(|| HISTORICAL.as_bytes().to_vec(), |file| std::fs::read(file).unwrap());
-    let scores: Vec<Score> = pgn::read(&text).into_iter().map(Result::unwrap).collect();
+    let mut once = None;
+    let mut text = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--bench" => {} // Cargo says so.
+            "--once" => once = Some(arguments.next().unwrap()),
+            file => text.extend(std::fs::read(file).unwrap()),
+        }
+    }
+    let text = if text.is_empty() { HISTORICAL.as_bytes() } else { &text };
+    let scores: Vec<Score> = pgn::read(text).into_iter().map(Result::unwrap).collect();
     let games: Vec<Game> =
         scores.iter().enumerate().map(|(i, score)| game(score, seed_of(1, i))).collect();
     let count = |of: fn(&Game) -> usize| games.iter().map(of).sum::<usize>() / games.len();
@@ -54,27 +66,34 @@ fn main() {
         count(|game| game.observations.len()),
         count(|game| game.capture.len()) / 1000,
     );
-    let san = rate("SAN replay with shakmaty", &games, None, replay_sans);
-    rate("tracker alone", &games, Some(san), track);
-    rate("replay of a capture, events", &games, Some(san), replay_capture);
+    let works: [(&str, fn(&Game) -> usize); 3] =
+        [("SAN replay by shakmaty", replay_sans), ("tracker", track), ("replay --events", replay)];
+    if let Some(name) = once {
+        let (_, work) = works.iter().find(|(known, _)| *known == name).unwrap();
+        games.iter().for_each(|game| assert!(work(game) > 0));
+        return;
+    }
+    let mut beside = None;
+    for (name, work) in works {
+        let rate = rate(&games, work);
+        let ratio =
+            beside.map_or(String::new(), |beside: f64| format!("  1 : {:.1}", beside / rate));
+        println!("{name:<24} {rate:>9.0} games/s{ratio}");
+        beside = beside.or(Some(rate));
+    }
 }
 
-/// Games a second of `work`, printed, and as a ratio to `beside`.
-fn rate(name: &str, games: &[Game], beside: Option<f64>, work: impl Fn(&Game) -> usize) -> f64 {
+/// Games a second of `work` on one core.
+fn rate(games: &[Game], work: fn(&Game) -> usize) -> f64 {
     let mut done = 0;
-    let mut made = 0;
     let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(2) {
+    while start.elapsed() < Duration::from_secs(3) {
         for game in games {
-            made += work(game);
+            assert!(work(game) > 0, "no work was left out");
             done += 1;
         }
     }
-    assert!(made > 0, "no work was left out");
-    let rate = f64::from(done) / start.elapsed().as_secs_f64();
-    let ratio = beside.map_or(String::new(), |beside| format!("  1 : {:.1}", beside / rate));
-    println!("{name:<30} {rate:>9.0} games/s{ratio}");
-    rate
+    f64::from(done) / start.elapsed().as_secs_f64()
 }
 
 fn replay_sans(game: &Game) -> usize {
@@ -100,15 +119,26 @@ fn track(game: &Game) -> usize {
     plies
 }
 
-fn replay_capture(game: &Game) -> usize {
-    let mut events = 0;
-    let reader = Reader::new(game.capture.as_slice()).unwrap();
+/// What `boardcast replay --events` does with a file, but for the file itself: from the text of a
+/// capture to the text of the events.
+fn replay(game: &Game) -> usize {
+    let mut text = Vec::new();
+    let mut lines = EventLines::of(None);
+    let mut state = State::default();
+    let mut print = |recorded: &Recorded| {
+        state.apply(recorded);
+        let table = state.table(recorded.table).unwrap();
+        lines.write(recorded, &table.game, &mut text).unwrap();
+    };
+    let mut reader = Reader::new(game.capture.as_slice()).unwrap();
     let mut replay = Replay::new(reader.header()).unwrap();
-    for line in reader {
-        replay.line(&line.unwrap().unwrap(), &mut |_| events += 1);
+    let mut line = Line::default();
+    while let Some(found) = reader.read_into(&mut line) {
+        found.unwrap().unwrap();
+        replay.line(&line, &mut print);
     }
-    replay.finish(&mut |_| events += 1);
-    events
+    replay.finish(&mut print);
+    text.len()
 }
 
 fn game(score: &Score, seed: u64) -> Game {
