@@ -6,6 +6,8 @@
 //! explanations are kept while the evidence is gone through, the cheapest are the answer. Nothing
 //! here is certain by itself: whoever asks compares the cost with that of what he believes.
 
+mod cost;
+
 mod sights;
 
 #[cfg(test)]
@@ -18,6 +20,10 @@ use super::{
     explain,
     placement::{Key, Placement, difference},
     time::Timestamp,
+};
+use cost::{
+    FORGOTTEN_MS, GAP_MS, HIDDEN, IDLE_PRESS, LATE_REPORT, NATURAL, PLY, PRESSED_APART, REPORT_MS,
+    STRANGE, UNPRESSED, UNSEEN_PLY, weight,
 };
 use sights::{Shown, Sights, apart};
 
@@ -390,57 +396,6 @@ fn doubts(scenes: &[&Scene]) -> Vec<(Bitboard, usize)> {
 fn index(side: Color) -> usize {
     side.fold_wb(0, 1)
 }
-
-/// What a square that stands otherwise for `ms` costs: the binary logarithm of 1 + ms / 300 in
-/// thousandths, with straight lines between the powers of two.
-fn weight(ms: u64) -> u32 {
-    let ratio = (ms.min(MAX_WEIGHED_MS) + 300) * 1_024 / 300;
-    let whole = ratio.ilog2() - 10;
-    let rest = (ratio >> whole) - 1_024;
-    whole * 1_000 + u32::try_from(rest * 1_000 / 1_024).unwrap_or(0)
-}
-
-/// The cost of a square that stands otherwise, for a second, in thousandths of the weight of time.
-const NATURAL: u32 = 700;
-const STRANGE: u32 = 1_500;
-
-/// The cost of each square that stands otherwise when the lever is pressed.
-const PRESSED_APART: u32 = 500;
-
-/// The cost of a ply.
-const PLY: u32 = 1_000;
-
-/// What a ply costs more that the board has not shown whole.
-const HIDDEN: u32 = 700;
-
-/// What a ply costs more whose man was not reported to leave its square.
-const LOST: u32 = 2_000;
-
-/// What a ply costs more that is known only from a later dump.
-const DOUBTFUL: u32 = 300;
-
-/// The cost of a ply of a given line that the board does not show at all.
-const UNSEEN_PLY: u32 = 3_000;
-
-/// The cost of a ply that was never pressed although the next one of its side was made.
-const UNPRESSED: u32 = 3_000;
-
-/// The cost of a second press without a ply.
-const IDLE_PRESS: u32 = 2_000;
-
-/// The cost of a ply whose report came long after its press.
-const LATE_REPORT: u32 = 1_500;
-
-/// How long after its press a ply may be reported in the ordinary way, in milliseconds.
-const REPORT_MS: u64 = 500;
-
-/// A press that has waited so long for a ply belongs to none, in milliseconds.
-const FORGOTTEN_MS: u64 = 8_000;
-
-/// How long a placement must stand to be worth a search after missing reports, in milliseconds.
-const GAP_MS: u64 = 500;
-
-const MAX_WEIGHED_MS: u64 = 60_000;
 
 /// How many explanations are kept.
 const WIDTH: usize = 24;

@@ -2,7 +2,10 @@
 
 use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Role, Square, attacks};
 
-use super::{super::placement::difference, DOUBTFUL, HIDDEN, LOST, PLY};
+use super::{
+    super::placement::difference,
+    cost::{DOUBTFUL, HIDDEN, LOST, PLY},
+};
 
 /// What the board reported, and what is to be thought of it.
 #[derive(Clone, Copy, Debug)]

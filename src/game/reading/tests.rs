@@ -140,5 +140,5 @@ fn nothing_seen_reads_nothing() {
 fn a_square_costs_more_the_longer_it_stands_otherwise() {
     assert_eq!([0, 300, 900, 2_100].map(weight), [0, 1_000, 2_000, 3_000]);
     assert!((0..100).all(|i| weight(i * 37) <= weight(i * 37 + 37)));
-    assert_eq!(weight(u64::MAX), weight(MAX_WEIGHED_MS));
+    assert_eq!(weight(u64::MAX), weight(cost::MAX_WEIGHED_MS));
 }

@@ -103,7 +103,7 @@ fn lines_cut_by_the_buffer_are_whole() {
         text += &format!("{{\"t\":{t},\"rx\":\"8e{t:02x}\"}}\n");
     }
     for capacity in 1..100 {
-        let input = std::io::BufReader::with_capacity(capacity, text.as_bytes());
+        let input = io::BufReader::with_capacity(capacity, text.as_bytes());
         let lines: Vec<_> =
             Reader::new(input).unwrap().map(|line| line.unwrap().unwrap()).collect();
         let expected = (0..20).map(|t| Line { t, record: Record::Rx(vec![0x8E, t as u8]) });
