@@ -43,6 +43,9 @@ struct Game {
     capture: Vec<u8>,
 }
 
+/// Something that can be done with a game; returns how much came of it.
+type Work = fn(&Game) -> usize;
+
 fn main() {
     let mut once = None;
     let mut text = Vec::new();
@@ -66,11 +69,13 @@ fn main() {
         count(|game| game.observations.len()),
         count(|game| game.capture.len()) / 1000,
     );
-    let works: [(&str, fn(&Game) -> usize); 3] =
+    let works: [(&str, Work); 3] =
         [("SAN replay by shakmaty", replay_sans), ("tracker", track), ("replay --events", replay)];
     if let Some(name) = once {
         let (_, work) = works.iter().find(|(known, _)| *known == name).unwrap();
-        games.iter().for_each(|game| assert!(work(game) > 0));
+        for game in &games {
+            assert!(work(game) > 0, "no work was left out");
+        }
         return;
     }
     let mut beside = None;
@@ -84,7 +89,7 @@ fn main() {
 }
 
 /// Games a second of `work` on one core.
-fn rate(games: &[Game], work: fn(&Game) -> usize) -> f64 {
+fn rate(games: &[Game], work: Work) -> f64 {
     let mut done = 0;
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(3) {
