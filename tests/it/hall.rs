@@ -3,6 +3,8 @@
 
 mod commands;
 
+mod crowd;
+
 mod outages;
 
 mod player;
