@@ -207,7 +207,8 @@ pub async fn serve(config: &Config) -> Result<(), Box<dyn std::error::Error + Se
     Ok(daemon.run_until(stop).await?)
 }
 
-/// Completes at the first SIGTERM or SIGINT from now on.
+/// Completes at the first SIGTERM or SIGINT from now on, or SIGHUP, with which a terminal that is
+/// closed ends what was started in it; `nohup` is respected.
 ///
 /// # Errors
 ///
@@ -215,12 +216,29 @@ pub async fn serve(config: &Config) -> Result<(), Box<dyn std::error::Error + Se
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
     Ok(async move {
+        let hangup = async {
+            match &mut hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = terminate.recv() => info!("SIGTERM"),
             _ = interrupt.recv() => info!("SIGINT"),
+            _ = hangup => info!("SIGHUP"),
         }
     })
+}
+
+/// Whether whoever started this process wants it to outlive the terminal.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 1 > 0)
 }
 
 /// Runs a future with everything it needs, on threads of its own.

@@ -7,10 +7,6 @@ mod crowd;
 
 mod outages;
 
-mod player;
-
-mod program;
-
 mod scoresheet;
 
 use std::{
@@ -22,12 +18,8 @@ use boardcast::sim::board::{BoardSettings, Connector};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use self::{
-    player::Player,
-    program::Program,
-    scoresheet::{Scoresheets, sans},
-};
-use crate::tools::{Heard, Mosquitto, Subscriber, blocking, now};
+use self::scoresheet::{Scoresheets, sans};
+use crate::tools::{Heard, Mosquitto, Player, Program, Subscriber, blocking, now};
 
 const GAMES: &str = include_str!("../data/hall.pgn");
 const RETI: &str = "e4 c6 d4 d5 Nc3 dxe4 Nxe4 Nf6 Qd3 e5 dxe5 Qa5+ Bd2 Qxe5 O-O-O Nxe4 Qd8+ Kxd8 \

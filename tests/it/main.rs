@@ -14,6 +14,7 @@ mod mqtt;
 mod program;
 mod publish;
 mod recall;
+mod record;
 mod service;
 mod tools;
 mod web;

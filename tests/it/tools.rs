@@ -1,5 +1,11 @@
 //! Other people's programs and a virtual board, as several tests need them.
 
+mod player;
+
+mod program;
+
+mod table;
+
 use std::{
     fmt,
     io::{BufRead, BufReader, Write},
@@ -18,22 +24,17 @@ use boardcast::{
     config::{Broker, Config, Embedded, Http, Outside, Table as TableConfig},
     daemon::Daemon,
     hall::{PortName, Source},
-    sim::{
-        board::{BoardSettings, VirtualBoard},
-        hand::{self, preset},
-        performance::Performance,
-        pgn,
-        pty::{PtySettings, perform},
-    },
 };
 use rustix::process::{Pid, Signal, kill_process};
-use shakmaty::Position;
 use tokio::{
     sync::{oneshot, watch},
     task::{JoinHandle, JoinSet},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
+
+pub(crate) use player::Player;
+pub(crate) use program::{Program, boardcast};
+pub(crate) use table::{Table, performance};
 
 /// How long anything may take before a test gives up. A busy machine is slow; nothing waits for
 /// this to pass.
@@ -301,50 +302,6 @@ pub(crate) fn secret_file(folder: &Path, name: &str, secret: &str) -> PathBuf {
     let mut file = std::fs::File::create(&path).unwrap();
     writeln!(file, "{secret}").unwrap();
     path
-}
-
-/// A virtual board with hands that play, behind a path.
-pub(crate) struct Table {
-    pub(crate) path: PathBuf,
-    stop: CancellationToken,
-    task: JoinHandle<std::io::Result<u64>>,
-    _folder: tempfile::TempDir,
-}
-
-impl Table {
-    /// Plays these moves at the given speed.
-    pub(crate) async fn start(movetext: &str, speed: f64) -> Self {
-        Self::start_with(movetext, speed, &preset::Preset::new(preset::Name::Clean)).await
-    }
-
-    /// Plays these moves with hands and a cable like these.
-    pub(crate) async fn start_with(movetext: &str, speed: f64, preset: &preset::Preset) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("board");
-        let scores: Vec<_> =
-            pgn::read(movetext.as_bytes()).into_iter().map(Result::unwrap).collect();
-        let script = hand::play(&scores, preset, 7);
-        let board = VirtualBoard::new(BoardSettings::new(30_001), Duration::ZERO);
-        let mut performance = Performance::new(board, scores[0].start().board(), &script);
-        let settings = PtySettings { link: Some(path.clone()), speed, until: None };
-        let stop = CancellationToken::new();
-        let (opened, mut is_open) = tokio::sync::mpsc::channel(1);
-        let cancel = stop.clone();
-        let task = tokio::spawn(async move {
-            let start = now();
-            let opened = move |_: &Path| {
-                let _ = opened.try_send(());
-            };
-            perform(&mut performance, &settings, || now() - start, opened, &cancel).await
-        });
-        is_open.recv().await.unwrap();
-        Self { path, stop, task, _folder: folder }
-    }
-
-    pub(crate) async fn stop(self) {
-        self.stop.cancel();
-        self.task.await.unwrap().unwrap();
-    }
 }
 
 /// Runs what waits for a client without keeping the daemon from running.

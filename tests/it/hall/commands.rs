@@ -5,13 +5,8 @@ use std::{fs, io::Write, net::TcpListener, process::Stdio};
 use boardcast::sim::{board::BoardSettings, pgn};
 use rustix::process::Signal;
 
-use super::{
-    GAMES, PASSANT, RETI, game,
-    player::Player,
-    program::{Program, boardcast},
-    scoresheet::sans,
-};
-use crate::tools::blocking;
+use super::{GAMES, PASSANT, RETI, game, scoresheet::sans};
+use crate::tools::{Player, Program, blocking, boardcast};
 
 const PGN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/hall.pgn");
 

@@ -6,8 +6,11 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 use boardcast::sim::hand::preset::Name;
 use shakmaty::{Chess, Position, san::SanPlus};
 
-use super::{is_status, program::Program, scoresheet::sans};
-use crate::{bus::inexact, tools::Subscriber};
+use super::{is_status, scoresheet::sans};
+use crate::{
+    bus::inexact,
+    tools::{Program, Subscriber},
+};
 
 /// Games of random legal moves, each another one, as PGN: no book and no habit makes them easier to
 /// read. Each move takes [`SECONDS`].

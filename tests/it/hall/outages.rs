@@ -9,12 +9,10 @@ use tempfile::TempDir;
 
 use super::{
     RETI, configure, game, hear, hear_ready, is_status, kept_games, listen,
-    player::Player,
-    program::Program,
     scoresheet::{Scoresheets, sans},
     tells,
 };
-use crate::tools::{Heard, Mosquitto, Subscriber, blocking};
+use crate::tools::{Heard, Mosquitto, Player, Program, Subscriber, blocking};
 
 /// One table at which a game of [`RETI`] is about to begin, and a reader who hears everything.
 struct Scene {

@@ -8,10 +8,10 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::tools::{PATIENCE, lines_of};
+use super::{PATIENCE, lines_of};
 
 /// A command line that no variable of the environment changes.
-pub(super) fn boardcast(arguments: &[&str]) -> Command {
+pub(crate) fn boardcast(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardcast"));
     command.args(arguments).env_remove("BOARDCAST_LOG").env_remove("BOARDCAST_BROKER");
     command.stdin(Stdio::null());
@@ -19,14 +19,14 @@ pub(super) fn boardcast(arguments: &[&str]) -> Command {
 }
 
 /// A program that runs; it is ended with the test.
-pub(super) struct Program {
+pub(crate) struct Program {
     child: Child,
     shown: Receiver<String>,
     told: Receiver<String>,
 }
 
 impl Program {
-    pub(super) fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = boardcast(arguments);
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
@@ -36,12 +36,12 @@ impl Program {
     }
 
     /// The daemon with this configuration.
-    pub(super) fn daemon(config: &Path) -> Self {
+    pub(crate) fn daemon(config: &Path) -> Self {
         Self::start(&["run", "--config", config.to_str().unwrap()])
     }
 
     /// The next line of standard error with these words in it.
-    pub(super) fn hear(&self, words: &str) -> String {
+    pub(crate) fn hear(&self, words: &str) -> String {
         let mut told = Vec::new();
         loop {
             match next(&self.told) {
@@ -52,13 +52,13 @@ impl Program {
         }
     }
 
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// Waits for the end: how it ended, and what it has not been asked for of what it showed and
     /// told.
-    pub(super) fn finish(mut self) -> (ExitStatus, Vec<String>, Vec<String>) {
+    pub(crate) fn finish(mut self) -> (ExitStatus, Vec<String>, Vec<String>) {
         let rest = |lines| std::iter::from_fn(|| next(lines)).collect();
         let (shown, told) = (rest(&self.shown), rest(&self.told));
         (self.child.wait().unwrap(), shown, told)

@@ -25,12 +25,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::now;
+use super::now;
 
 /// Hands at a board.
-pub(super) struct Player {
+pub(crate) struct Player {
     /// The moves of the game, as people write them.
-    pub(super) moves: Vec<String>,
+    pub(crate) moves: Vec<String>,
     orders: mpsc::UnboundedSender<(Order, oneshot::Sender<()>)>,
     stop: CancellationToken,
     task: JoinHandle<io::Result<u64>>,
@@ -50,7 +50,7 @@ enum Order {
 
 impl Player {
     /// Sits down at a board behind `link` to play the only game of `movetext`, and does nothing.
-    pub(super) async fn sit(link: &Path, movetext: &str, settings: BoardSettings) -> Self {
+    pub(crate) async fn sit(link: &Path, movetext: &str, settings: BoardSettings) -> Self {
         let score = pgn::read(movetext.as_bytes()).remove(0).unwrap();
         let script = hand::play(std::slice::from_ref(&score), &Preset::new(Name::Clean), 7);
         let mut board = VirtualBoard::new(settings, Duration::ZERO);
@@ -77,26 +77,26 @@ impl Player {
     }
 
     /// Plays this many plies more; comes back after the last press.
-    pub(super) async fn play(&self, plies: usize) {
+    pub(crate) async fn play(&self, plies: usize) {
         self.tell(Order::Play(plies)).await;
     }
 
     /// Stops the clock and puts the kings where they tell the result.
-    pub(super) async fn show_result(&self) {
+    pub(crate) async fn show_result(&self) {
         self.tell(Order::ShowResult).await;
     }
 
-    pub(super) async fn pull_cable(&self) {
+    pub(crate) async fn pull_cable(&self) {
         self.tell(Order::Cable(Cable::Pulled)).await;
     }
 
-    pub(super) async fn put_cable_back(&self) {
+    pub(crate) async fn put_cable_back(&self) {
         self.tell(Order::Cable(Cable::Back)).await;
     }
 
     /// Frees the terminal from a program that was killed. A serial port that was claimed is free
     /// when the last program is gone; a pseudo-terminal stays claimed as long as it is there.
-    pub(super) async fn reseat_adapter(&self) {
+    pub(crate) async fn reseat_adapter(&self) {
         self.tell(Order::Reseat).await;
     }
 
@@ -106,7 +106,7 @@ impl Player {
         is_done.await.expect("the hands do what they are told");
     }
 
-    pub(super) async fn leave(self) {
+    pub(crate) async fn leave(self) {
         self.stop.cancel();
         self.task.await.unwrap().unwrap();
     }
