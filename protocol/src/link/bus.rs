@@ -2,6 +2,7 @@
 
 mod discovery;
 mod event;
+mod flight;
 mod recovery;
 mod schedule;
 mod settings;
@@ -15,10 +16,11 @@ use core::time::Duration;
 
 use super::{outbox::Outbox, timer::Timers};
 use crate::{
-    bus::{Address, BusDeframer, BusReply, Content, Order},
+    bus::{Address, BusDeframer, BusReply, Content},
     fault::{Counts, Fault},
 };
 use discovery::Discovery;
+use flight::{Flight, Outgoing};
 use station::{Job, Presence, Station};
 
 /// Keeps a bus of boards talking: a state machine without I/O.
@@ -66,25 +68,15 @@ pub struct BusLink {
     discovery: Discovery,
     /// Whether the absence of all boards was reported.
     deserted: bool,
+    /// The command that waits to be taken by the caller. Until it is, nothing can answer it.
+    outgoing: Option<Outgoing>,
+    /// The command that was taken and whose answer is awaited.
     flight: Option<Flight>,
-    /// The command that waits to be taken by the caller.
-    outgoing: Option<Vec<u8>>,
     next_command_at: Duration,
     /// The latest moment for which a dump is planned.
     last_dump_at: Duration,
     timers: Timers<{ Timer::ALL.len() }>,
     outbox: Outbox<BusEvent>,
-}
-
-/// The command whose answer is awaited.
-#[derive(Clone, Copy, Debug)]
-struct Flight {
-    address: Address,
-    order: Order,
-    /// What the command was sent for; none when it belongs to a search.
-    job: Option<Job>,
-    /// Something broken arrived in place of the answer, or before it.
-    garbled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +110,8 @@ impl BusLink {
                 .collect(),
             discovery: Discovery::new(),
             deserted: false,
-            flight: None,
             outgoing: None,
+            flight: None,
             next_command_at: first,
             last_dump_at: now,
             timers: Timers::new(),
@@ -199,11 +191,14 @@ impl BusLink {
         self.outbox.pop()
     }
 
-    /// The next bytes to send: one command.
+    /// The next bytes to send: one command. Its answer is awaited from here on, so that a caller who
+    /// takes it has to send it at once.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
-        let bytes = self.outgoing.take();
-        self.plan();
-        bytes
+        let Outgoing { command, flight } = self.outgoing.take()?;
+        let mut bytes = Vec::new();
+        command.encode(&mut bytes);
+        self.depart(flight);
+        Some(bytes)
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) at the latest.
@@ -231,9 +226,7 @@ impl BusLink {
             self.tell(address, BoardEvent::Answering);
         }
         self.stations[index].misses = 0;
-        let awaited = self
-            .flight
-            .filter(|flight| flight.address == address && answers(flight.order, &content));
+        let awaited = self.flight.filter(|flight| flight.is_answered_by(address, &content));
         self.take_content(index, content);
         if let Some(flight) = awaited {
             self.land();
@@ -301,9 +294,11 @@ impl BusLink {
         let station = &mut self.stations[index];
         match flight.job {
             None => {}
-            Some(Job::Ping) if station.unresolved => {
+            Some(Job::Ping) => {
                 station.succeed(Job::Ping);
-                station.arm(Job::Changes, now, Duration::ZERO);
+                // It was pinged in place of being asked for changes that it owed. They may have
+                // arrived late meanwhile; it is asked again in any case.
+                station.due.arm_if_idle(Job::Changes as usize, now, Duration::ZERO);
             }
             Some(job) => {
                 station.succeed(job);
@@ -391,20 +386,6 @@ impl BusLink {
 
 impl Timer {
     const ALL: [Self; 5] = [Self::Next, Self::Reply, Self::Limit, Self::Discover, Self::Window];
-}
-
-/// Whether this is the kind of answer that the order asks for.
-fn answers(order: Order, content: &Content) -> bool {
-    matches!(
-        (order, content),
-        (Order::ReadClock, Content::Clock(_))
-            | (Order::ReadBoard, Content::Dump(_))
-            | (Order::ReadChanges | Order::RepeatChanges, Content::Changes { .. })
-            | (Order::StartGame, Content::GameStarted)
-            | (Order::ReadFromStart, Content::FromStart(_))
-            | (Order::Ping | Order::IgnoreNextPing, Content::Pong)
-            | (Order::ReadVersion, Content::Version(_))
-    )
 }
 
 /// No figure for the largest bus is known; this many boards are read every few seconds.

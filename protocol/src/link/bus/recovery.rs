@@ -42,7 +42,9 @@ impl BusLink {
         station.misses = if flight.garbled { 0 } else { station.misses.saturating_add(1) };
         match flight.order {
             Order::ReadChanges => station.unresolved = true,
-            Order::RepeatChanges => station.repeats = station.repeats.saturating_add(1),
+            Order::RepeatChanges if station.unresolved => {
+                station.repeats = station.repeats.saturating_add(1);
+            }
             _ => {}
         }
         let Some(job) = flight.job else { return };

@@ -1,14 +1,14 @@
 //! Which command a bus link sends next, and when.
 
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{
-    BusLink, Flight, Timer,
+    BusLink, Timer,
     discovery::Step,
+    flight::{Flight, Outgoing},
     station::{Job, Station},
 };
-use crate::bus::{Address, BusCommand, Order};
+use crate::bus::{BusCommand, Order};
 
 impl BusLink {
     /// Sends the next command if the line is free and one is due.
@@ -26,42 +26,33 @@ impl BusLink {
     }
 
     fn send_step(&mut self, step: Step) {
-        match step {
-            Step::Quiet(address) => {
-                self.send(step.command());
-                self.await_answer(address, Order::IgnoreNextPing, None);
-            }
-            Step::PingAll => {
-                self.send(step.command());
-                self.arm(Timer::Window, self.settings.discovery_window);
-            }
-        }
+        let flight = match step {
+            Step::Quiet(address) => Some(Flight::new(address, Order::IgnoreNextPing, None)),
+            Step::PingAll => None,
+        };
+        self.outgoing = Some(Outgoing { command: step.command(), flight });
     }
 
     fn send_job(&mut self, index: usize, job: Job) {
         let station = &mut self.stations[index];
         let job = station.before(job);
         let order = station.begin(job, self.now);
-        let address = station.address;
-        self.send(BusCommand::to(address, order));
-        self.await_answer(address, order, Some(job));
+        let command = BusCommand::to(station.address, order);
+        let flight = Flight::new(station.address, order, Some(job));
+        self.outgoing = Some(Outgoing { command, flight: Some(flight) });
     }
 
-    fn send(&mut self, command: BusCommand) {
-        let mut bytes = Vec::new();
-        command.encode(&mut bytes);
-        self.outgoing = Some(bytes);
+    /// The caller sends a command now.
+    pub(super) fn depart(&mut self, flight: Option<Flight>) {
         self.next_command_at = self.now.saturating_add(self.settings.command_gap);
-    }
-
-    fn await_answer(&mut self, address: Address, order: Order, job: Option<Job>) {
-        self.flight = Some(Flight { address, order, job, garbled: false });
-        self.arm(Timer::Reply, self.settings.reply_timeout);
-        let limit = match order {
-            Order::ReadChanges | Order::RepeatChanges | Order::ReadFromStart => LONGEST_LOG,
-            _ => LONGEST_ANSWER,
-        };
-        self.arm(Timer::Limit, limit);
+        self.flight = flight;
+        if let Some(flight) = flight {
+            self.arm(Timer::Reply, self.settings.reply_timeout);
+            self.arm(Timer::Limit, flight.limit());
+        } else {
+            self.arm(Timer::Window, self.settings.discovery_window);
+        }
+        self.plan();
     }
 
     /// The command on its way is answered or given up.
@@ -109,9 +100,5 @@ impl BusLink {
     }
 }
 
-/// A whole memory takes a bit more than eight seconds.
-const LONGEST_LOG: Duration = Duration::from_secs(10);
-/// A dump takes 73 ms.
-const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 /// How often to look whether the caller has caught up.
 const CROWDED_PAUSE: Duration = Duration::from_millis(100);

@@ -1,10 +1,13 @@
+mod board;
+mod pair;
 mod wire;
 
 use alloc::{vec, vec::Vec};
 
 use super::*;
-use crate::{Field, PieceCode, Tag};
-use wire::{Pair, address, ms, secs};
+use crate::{ChangesForm, Field, Order, PieceCode, Tag};
+use pair::Pair;
+use wire::{address, ms, secs};
 
 #[test]
 fn thirty_boards_are_found_in_spite_of_collisions() {
@@ -126,6 +129,44 @@ fn a_broken_changes_packet_is_repeated() {
     assert_eq!(pair.wire.boards[0].count(Order::RepeatChanges), 1);
     assert_eq!(pair.tags(1), [change(36, PieceCode::WhitePawn)]);
     assert!(pair.count(|event| matches!(event, BusEvent::Fault(_))) > 0);
+}
+
+#[test]
+fn what_arrives_before_a_command_was_sent_does_not_answer_it() {
+    let mut pair = Pair::new(2);
+    pair.run_until(secs(12));
+    pair.forget();
+    pair.wire.boards.iter_mut().for_each(|board| board.break_answers = 1);
+    pair.wire.boards[0].change(36, PieceCode::WhitePawn);
+    pair.wire.boards[1].change(12, PieceCode::Empty);
+    let content = Content::Changes { form: ChangesForm::Odd, log: Vec::new() };
+    let mut early = Vec::new();
+    // Both boards seem to have nothing to tell before either was asked.
+    for address in [address(1), address(2)] {
+        BusReply { address, content: content.clone() }.encode(&mut early);
+    }
+    pair.early = Some(early);
+    pair.run_for(secs(2));
+    assert_eq!(pair.early, None);
+    assert_eq!(pair.tags(1), [change(36, PieceCode::WhitePawn)]);
+    assert_eq!(pair.tags(2), [change(12, PieceCode::Empty)]);
+}
+
+#[test]
+fn a_board_that_answers_late_is_asked_on() {
+    let mut pair = Pair::new(2);
+    pair.run_until(secs(12));
+    // The repetition comes while the board is pinged, because it did not seem to come.
+    pair.wire.boards[0].deaf = 1;
+    pair.wire.boards[0].late = 1;
+    pair.wire.boards[0].change(36, PieceCode::WhitePawn);
+    pair.run_for(secs(2));
+    assert_eq!(pair.wire.boards[0].late, 0);
+    pair.forget();
+    pair.wire.boards[0].change(12, PieceCode::Empty);
+    pair.run_for(secs(2));
+    assert_eq!(pair.tags(1), [change(12, PieceCode::Empty)]);
+    assert!(pair.wire.boards[0].count(Order::ReadChanges) >= 5);
 }
 
 #[test]

@@ -144,14 +144,16 @@ impl Talk {
         let command = BusCommand::decode(bytes).expect("a command that reads");
         assert!(!matches!(command.order, Order::EndBusMode | Order::Reset), "{command:?}");
         self.asked = Some(command);
-        // Only a caller who sends at once knows what the boards have heard.
-        if let (Target::Board(address), true) = (command.target, self.prompt) {
+        if let Target::Board(address) = command.target {
             match command.order {
                 Order::ReadChanges => {
                     let repeats = self.owed.insert(address, 0);
                     assert!(repeats.is_none_or(|n| n >= MAX_REPEATS), "{address} forgets changes");
                 }
-                Order::RepeatChanges => *self.owed.entry(address).or_default() += 1,
+                // Changes that came late are not owed any more.
+                Order::RepeatChanges => {
+                    self.owed.entry(address).and_modify(|repeats| *repeats += 1);
+                }
                 _ => {}
             }
         }
