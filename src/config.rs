@@ -18,6 +18,8 @@ mod timing;
 
 mod broker;
 
+mod serial;
+
 mod http;
 
 mod log;
@@ -31,6 +33,7 @@ pub use broker::{Account, Broker, Embedded, Outside};
 pub use event::EventDetails;
 pub use http::Http;
 pub use log::{Level, Log};
+pub use serial::{Pattern, Serial};
 pub use table::Table;
 
 use crate::hall::{HallSetup, PortName, Source};
@@ -45,7 +48,7 @@ pub struct Config {
     /// The tables, each number once.
     pub tables: Vec<Table>,
     /// Ports to look at for boards that are named by their serial number.
-    pub ports: Vec<PortName>,
+    pub serial: Serial,
     /// Ports at which a bus of boards is, each board named by its serial number.
     pub buses: Vec<PortName>,
     /// Where everything is published.
@@ -98,13 +101,13 @@ impl Config {
         HallSetup { tables, first_event: 1 }
     }
 
-    /// The ports of single boards to open, each once.
+    /// The ports of single boards that are named, each once.
     pub fn all_ports(&self) -> BTreeSet<PortName> {
         let at_tables = self.tables.iter().filter_map(|table| match &table.source {
             Source::Port(port) => Some(port),
             Source::Board(_) => None,
         });
-        at_tables.chain(&self.ports).cloned().collect()
+        at_tables.chain(&self.serial.ports).cloned().collect()
     }
 }
 
@@ -170,38 +173,22 @@ impl std::error::Error for ConfigError {
 struct Sections {
     event: event::Section,
     table: Vec<Spanned<table::Section>>,
-    bus: Vec<BusSection>,
-    serial: SerialSection,
+    bus: Vec<serial::BusSection>,
+    serial: serial::Section,
     broker: broker::Section,
     http: http::Section,
     timing: timing::Section,
     log: log::Section,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct SerialSection {
-    ports: Vec<Spanned<String>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct BusSection {
-    port: Spanned<String>,
-}
-
 impl Sections {
     fn check(self, check: &mut Check<'_>) -> Config {
         let timing = self.timing.check(check);
         let event = self.event.check(check);
-        let ports: Vec<_> = self
-            .serial
-            .ports
-            .iter()
-            .filter_map(|path| check.device("serial.ports", path))
-            .collect();
-        let buses = check_buses(&self.bus, &self.table, &ports, check);
-        let has_ports = !ports.is_empty() || !buses.is_empty();
+        let serial = self.serial.check(check);
+        let buses = serial::check_buses(&self.bus, &self.table, &serial.ports, check);
+        let has_ports =
+            !serial.ports.is_empty() || !serial.patterns.is_empty() || !buses.is_empty();
         let tables = table::check_all(&self.table, &event, &timing, has_ports, check);
         let broker = self.broker.check(check);
         let http = self.http.check(check);
@@ -213,28 +200,8 @@ impl Sections {
             let message = format!("port {} is also the broker's; choose another", web.port());
             check.report_at_end("http.port", message);
         }
-        Config { event, tables, ports, buses, broker, http, log }
+        Config { event, tables, serial, buses, broker, http, log }
     }
-}
-
-/// The buses, each on a port of its own.
-fn check_buses(
-    buses: &[BusSection],
-    tables: &[Spanned<table::Section>],
-    ports: &[PortName],
-    check: &mut Check<'_>,
-) -> Vec<PortName> {
-    let mut names = Vec::new();
-    for BusSection { port } in buses {
-        let Some(name) = check.device("bus.port", port) else { continue };
-        let at_table = tables.iter().any(|table| table.get_ref().is_at(port.get_ref()));
-        if at_table || names.contains(&name) || ports.contains(&name) {
-            let message = format!("`{name}` is named twice; expected a bus on a port of its own");
-            check.report(&port.span(), "bus.port", message);
-        }
-        names.push(name);
-    }
-    names
 }
 
 fn read_bounded(path: &Path) -> io::Result<String> {

@@ -5,6 +5,7 @@
 //! | task | waits for | gives |
 //! |---|---|---|
 //! | one per [`port`] | the device, its link's deadline, requests of the hall | inputs |
+//! | [`scout`] | devices that come and go | a [`port`] for each |
 //! | [`engine`] | inputs, the hall's deadline | the [`log`], requests |
 //! | one per [`sink`] | its cursor in the log, its own connection | publications |
 //! | [`broker`], [`http`] | clients | |
@@ -19,6 +20,10 @@ pub mod backoff;
 pub mod port;
 
 pub mod discovery;
+
+pub mod roster;
+
+pub mod scout;
 
 pub mod log;
 
@@ -39,7 +44,7 @@ mod stage;
 #[cfg(test)]
 mod testing;
 
-use std::{fmt, future::Future, io, net::SocketAddr, time::Duration};
+use std::{fmt, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use dgt_protocol::Address;
 use tokio::{
@@ -54,11 +59,13 @@ use self::{
     engine::Engine,
     log::LogReader,
     port::Port,
+    roster::Roster,
+    scout::Scout,
     sink::mqtt::{Mqtt, Target},
     stage::Stage,
 };
 use crate::{
-    config::{Broker, Config, Embedded, Outside, Table, url::BrokerUrl},
+    config::{Broker, Config, Embedded, Outside, Serial, Table, url::BrokerUrl},
     hall::{Hall, Source},
 };
 
@@ -125,16 +132,26 @@ impl Daemon {
 
         services.spawn(clock::watch(clock, services.stop()));
         sinks.spawn(mqtt.run());
+        let roster = Arc::new(Roster::new(&config.tables));
+        services.spawn(roster::watch(roster.clone(), services.stop()));
         for name in config.all_ports() {
             let requests = engine.requests(name.clone());
-            let port = Port::new(name.clone(), name.as_str(), clock);
+            let mut port = Port::new(name.clone(), name.as_str(), clock);
+            if config.serial.ports.contains(&name) {
+                port = port.on_roster(roster.clone());
+            }
             let run = port.run(engine.inputs(), requests, ports.stop());
             ports.spawn(run);
         }
         for name in &config.buses {
             let requests = engine.requests(name.clone());
-            let port = Port::new(name.clone(), name.as_str(), clock).on_bus(expected(config));
+            let port = Port::new(name.clone(), name.as_str(), clock);
+            let port = port.on_bus(expected(config)).on_roster(roster.clone());
             let run = port.run(engine.inputs(), requests, ports.stop());
+            ports.spawn(run);
+        }
+        if let Some(scout) = Scout::new(config, engine.desk(), clock, roster) {
+            let run = scout.run(ports.stop());
             ports.spawn(run);
         }
         let run = engine.run(engines.stop());
@@ -282,7 +299,7 @@ fn expected(config: &Config) -> Vec<Address> {
         Source::Board(serial) => serial.parse().ok().and_then(Address::new),
         Source::Port(_) => None,
     };
-    let elsewhere = config.buses.len() > 1 || !config.ports.is_empty();
+    let elsewhere = config.buses.len() > 1 || config.serial != Serial::default();
     if elsewhere { Vec::new() } else { config.tables.iter().filter_map(address).collect() }
 }
 

@@ -185,8 +185,8 @@ impl Section {
                     );
                     check.report(&span, "table.board", message);
                 } else if !has_ports {
-                    let message = "to find a board by its number, list the ports to look at: \
-                                   `[serial]` with `ports = [\"/dev/...\"]`, or \
+                    let message = "to find a board by its number, name the ports to look at: \
+                                   `[serial]` with `ports = [\"/dev/ttyUSB*\"]`, or \
                                    `[[bus]]` with `port = \"/dev/...\"`";
                     check.report(&span, "table.board", message);
                 }

@@ -35,7 +35,8 @@ fn everything_that_can_be_said_is_understood() {
         ruleset = "fide2023_standard"
 
         [serial]
-        ports = ["/dev/ttyUSB1", "/dev/ttyUSB0"]
+        ports = ["/dev/ttyUSB1", "/dev/ttyACM*", "/dev/ttyUSB0"]
+        exclude = ["/dev/serial/by-id/*u-blox*"]
 
         [[table]]
         number = 1
@@ -73,6 +74,8 @@ fn everything_that_can_be_said_is_understood() {
     assert_eq!(config.event.date.as_deref(), Some("2026-12-01"));
     assert_eq!(config.event.round.as_deref(), Some("3"));
     assert_eq!(config.all_ports().len(), 2);
+    assert_eq!(config.serial.patterns, [Pattern::new("/dev/ttyACM*").unwrap()]);
+    assert!(config.serial.exclude[0].fits(Path::new("/dev/serial/by-id/usb-u-blox_7-if00")));
     let [first, second] = &config.tables[..] else { panic!("two tables") };
     assert_eq!(first.players.white.rating, Some(2350));
     assert_eq!(first.time_control.as_deref(), Some("5400+30"));
@@ -139,6 +142,15 @@ fn what_makes_no_sense_is_found_with_line_and_key() {
         (table("[timing]\nsettle-s = nan"), 5, "timing.settle-s", "0.1 to 10"),
         (table("[http]\nlisten = \"localhost\""), 5, "http.listen", "127.0.0.1"),
         (table("[http]\nport = 1883"), 5, "http.port", "also the broker's"),
+        (table("[serial]\nports = [\"ttyUSB*\"]"), 5, "serial.ports", "no full path"),
+        (table("[serial]\nports = [\"/dev/*/a\"]"), 5, "serial.ports", "name of the device only"),
+        (table("[serial]\nexclude = [\"/dev/a\"]"), 5, "serial.exclude", "nothing to exclude"),
+        (
+            table("[serial]\nports = [\"/dev/b*\", \"/dev/a\"]\nexclude = [\"/dev/?\"]"),
+            5,
+            "serial.ports",
+            "one of them",
+        ),
         (table("[broker]\nurl = \"broker\""), 5, "broker.url", "mqtt://"),
         (table("[broker]\nurl = \"mqtt://a:b@h\""), 5, "broker.url", "file of its own"),
         (table("[broker]\nurl = \"mqtt://h\"\nport = 1"), 6, "broker.port", "one or the other"),
@@ -202,7 +214,7 @@ fn the_sample_is_right_with_everything_that_it_offers() {
     let config = parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
     assert_eq!(config.tables.len(), 3);
     assert_eq!(config.tables[0].time_control.as_deref(), Some("5400+30"));
-    assert_eq!(config.all_ports().len(), 4);
+    assert_eq!((config.all_ports().len(), config.serial.patterns.len()), (2, 2));
     // What the sample calls the default is the default.
     assert_eq!((&config.http, &config.log), (&Http::default(), &Log::default()));
     let Broker::Embedded(broker) = &config.broker else { panic!("{:?}", config.broker) };

@@ -127,12 +127,12 @@ impl Usb {
 }
 
 /// The paths in a folder; none if it cannot be read.
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+pub(super) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
 /// Sorts `ttyUSB10` behind `ttyUSB9`.
-fn natural(path: &Path) -> (String, u64) {
+pub(super) fn natural(path: &Path) -> (String, u64) {
     let text = path.to_string_lossy();
     let name = text.trim_end_matches(|c: char| c.is_ascii_digit());
     (name.to_owned(), text[name.len()..].parse().unwrap_or(0))

@@ -37,7 +37,16 @@ pub struct Engine {
     pulses: mpsc::Receiver<oneshot::Sender<()>>,
     send_pulses: mpsc::Sender<oneshot::Sender<()>>,
     ports: BTreeMap<PortName, mpsc::Sender<Request>>,
+    newcomers: mpsc::Receiver<(PortName, mpsc::Sender<Request>)>,
+    send_newcomers: mpsc::Sender<(PortName, mpsc::Sender<Request>)>,
     refused: u64,
+}
+
+/// Where ports sign on that are found while the engine runs.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    inputs: mpsc::Sender<Stamped>,
+    newcomers: mpsc::Sender<(PortName, mpsc::Sender<Request>)>,
 }
 
 /// Asks the engine whether it still turns.
@@ -50,8 +59,20 @@ impl Engine {
         let log = Log::new(hall.state().clone(), LOG_EVENTS);
         let (send_inputs, inputs) = mpsc::channel(INPUTS);
         let (send_pulses, pulses) = mpsc::channel(PULSES);
-        let ports = BTreeMap::new();
-        Self { hall, clock, log, inputs, send_inputs, pulses, send_pulses, ports, refused: 0 }
+        let (send_newcomers, newcomers) = mpsc::channel(NEWCOMERS);
+        Self {
+            hall,
+            clock,
+            log,
+            inputs,
+            send_inputs,
+            pulses,
+            send_pulses,
+            ports: BTreeMap::new(),
+            newcomers,
+            send_newcomers,
+            refused: 0,
+        }
     }
 
     /// Where to send what happened. Waits when the engine is busy; nothing is dropped.
@@ -76,6 +97,11 @@ impl Engine {
         requests
     }
 
+    /// Where ports sign on that are found later.
+    pub fn desk(&self) -> Desk {
+        Desk { inputs: self.send_inputs.clone(), newcomers: self.send_newcomers.clone() }
+    }
+
     /// Runs until `stop` is cancelled, then handles what was already sent and ends the log.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut batch = Vec::with_capacity(BATCH);
@@ -85,6 +111,10 @@ impl Engine {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
+                // Before the inputs: what a new port says may have to be answered.
+                Some((port, requests)) = self.newcomers.recv() => {
+                    self.ports.insert(port, requests);
+                }
                 Some(answer) = self.pulses.recv() => {
                     if answer.send(()).is_err() {
                         debug!("a pulse was answered too late");
@@ -134,6 +164,19 @@ impl Engine {
     }
 }
 
+impl Desk {
+    /// Signs a port on: where it sends what happens, and the requests that are made of it. None if
+    /// the engine is gone.
+    pub async fn sign_on(
+        &self,
+        port: PortName,
+    ) -> Option<(mpsc::Sender<Stamped>, mpsc::Receiver<Request>)> {
+        let (send, requests) = mpsc::channel(REQUESTS);
+        self.newcomers.send((port, send)).await.ok()?;
+        Some((self.inputs.clone(), requests))
+    }
+}
+
 impl Pulse {
     /// Completes when the engine has turned once more; never if it is gone.
     pub async fn beat(&self) {
@@ -152,6 +195,9 @@ const BATCH: usize = 256;
 
 /// Requests waiting for one port.
 const REQUESTS: usize = 16;
+
+/// Ports that sign on at the same moment.
+const NEWCOMERS: usize = 16;
 
 /// Pulses asked for and not answered yet.
 const PULSES: usize = 8;

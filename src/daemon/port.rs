@@ -11,10 +11,11 @@ mod trouble;
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
-use dgt_protocol::{Address, SingleSettings};
+use dgt_protocol::{Address, LinkEvent, SingleSettings};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
@@ -34,6 +35,7 @@ use super::{
     clock::Clock,
     discovery::{is_bluetooth, latency},
     engine::Stamped,
+    roster::Roster,
 };
 use crate::{
     game::Timestamp,
@@ -48,6 +50,21 @@ pub struct Port {
     clock: Clock,
     talk: Talk,
     tap: Option<mpsc::Sender<Tapped>>,
+    roster: Option<Arc<Roster>>,
+    known_for: Option<Trouble>,
+}
+
+/// Why a port that was [visited](Port::visit) is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// There is no such device any more.
+    Gone,
+    /// Nobody answered.
+    Quiet,
+    /// Something answered that is no board.
+    Foreign,
+    /// The daemon stops.
+    Stopped,
 }
 
 /// Something that happened on the wire, for a capture.
@@ -82,7 +99,7 @@ impl Port {
         } else {
             SingleSettings::cable()
         });
-        Self { name, path, clock, talk, tap: None }
+        Self { name, path, clock, talk, tap: None, roster: None, known_for: None }
     }
 
     /// Talks to the boards of a bus instead of a single one. The `expected` boards are missed when
@@ -101,6 +118,20 @@ impl Port {
         self
     }
 
+    /// Also tells a list of boards who is found at the port.
+    #[must_use]
+    pub fn on_roster(mut self, roster: Arc<Roster>) -> Self {
+        self.roster = Some(roster);
+        self
+    }
+
+    /// This was reported of the port before; the same again is no news.
+    #[must_use]
+    pub fn known_for(mut self, trouble: Trouble) -> Self {
+        self.known_for = Some(trouble);
+        self
+    }
+
     /// Runs until `stop` is cancelled or nobody listens to `inputs` any more. A full `inputs`
     /// channel makes the port wait; nothing is dropped.
     pub async fn run(
@@ -110,14 +141,28 @@ impl Port {
         stop: CancellationToken,
     ) {
         let span = info_span!("port", name = %self.name);
-        let backoff = Backoff::new(FIRST_RETRY, LAST_RETRY, Backoff::seed(self.name.as_str()));
-        let mut task = Task { port: self, inputs, requests, backoff, told: None, link: None };
+        let mut task = Task::new(self, inputs, requests);
         async {
             // The work may wait for a device, a channel or a deadline: a stop ends any of these.
             stop.run_until_cancelled(task.keep_open()).await;
         }
         .instrument(span)
         .await;
+    }
+
+    /// Like [`run`](Self::run) at a device that nobody has named: also ends when the device goes
+    /// away, and when no board answers on it, after the two harmless letters with which boards are
+    /// asked were sent three times.
+    pub async fn visit(
+        self,
+        inputs: mpsc::Sender<Stamped>,
+        requests: mpsc::Receiver<Request>,
+        stop: CancellationToken,
+    ) -> Departure {
+        let span = info_span!("port", name = %self.name);
+        let mut task = Task { visits: true, ..Task::new(self, inputs, requests) };
+        let visit = stop.run_until_cancelled(task.visit()).instrument(span);
+        visit.await.unwrap_or(Departure::Stopped)
     }
 }
 
@@ -130,33 +175,71 @@ struct Task {
     told: Option<Trouble>,
     /// The conversation while the device was last open.
     link: Option<Link>,
+    /// Nobody has said that there is a board.
+    visits: bool,
 }
 
 /// Nobody listens to the port any more.
 struct Abandoned;
 
 impl Task {
+    fn new(port: Port, inputs: mpsc::Sender<Stamped>, requests: mpsc::Receiver<Request>) -> Self {
+        let backoff = Backoff::new(FIRST_RETRY, LAST_RETRY, Backoff::seed(port.name.as_str()));
+        let told = port.known_for.clone();
+        Self { port, inputs, requests, backoff, told, link: None, visits: false }
+    }
+
     async fn keep_open(&mut self) {
+        while self.once().await.is_ok() {
+            self.pause().await;
+        }
+        debug!("the engine is gone");
+    }
+
+    async fn visit(&mut self) -> Departure {
         loop {
-            let used = match device::open(&self.port.path).await {
-                Ok((serial, device)) => self.converse(serial, &device).await,
-                Err(trouble) => self.tell(trouble).await,
-            };
-            if used.is_err() {
-                debug!("the engine is gone");
-                return;
+            match self.once().await {
+                Err(Abandoned) => return Departure::Stopped,
+                Ok(Trouble::Missing | Trouble::Gone | Trouble::NotSerial) => {
+                    return Departure::Gone;
+                }
+                Ok(Trouble::Quiet) => return Departure::Quiet,
+                Ok(Trouble::Foreign { .. }) => return Departure::Foreign,
+                // Another program, or the rights of this user: it may be a board all the same.
+                Ok(_) => self.pause().await,
             }
-            let delay = self.backoff.delay();
-            sleep_until(self.port.clock.after_start(self.port.clock.elapsed() + delay)).await;
         }
     }
 
+    /// Opens the device and uses it as long as that goes. Gives what ended it.
+    async fn once(&mut self) -> Result<Trouble, Abandoned> {
+        match device::open(&self.port.path).await {
+            Ok((serial, device)) => self.converse(serial, &device).await,
+            // Who looks at what comes and goes need not be told what is not there.
+            Err(Trouble::Missing) if self.visits => Ok(Trouble::Missing),
+            Err(trouble) => {
+                self.tell(trouble.clone()).await?;
+                Ok(trouble)
+            }
+        }
+    }
+
+    async fn pause(&mut self) {
+        let delay = self.backoff.delay();
+        sleep_until(self.port.clock.after_start(self.port.clock.elapsed() + delay)).await;
+    }
+
     /// Uses an open device until it goes away.
-    async fn converse<S>(&mut self, mut serial: S, device: &Path) -> Result<(), Abandoned>
+    async fn converse<S>(&mut self, mut serial: S, device: &Path) -> Result<Trouble, Abandoned>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        info!(path = %self.port.path.display(), device = %device.display(), "open");
+        if self.told == Some(Trouble::Quiet) {
+            debug!("asked once more");
+        } else {
+            info!(path = %self.port.path.display(), device = %device.display(), "open");
+            self.told = None;
+        }
         if let (Talk::Bus(_), Err(error)) = (&self.port.talk, latency::shorten(device)) {
             let file = latency::file(device);
             info!(
@@ -165,7 +248,6 @@ impl Task {
                 file.display()
             );
         }
-        self.told = None;
         // The link begins with a dump: what was asked of the lost connection is answered by that.
         while self.requests.try_recv().is_ok() {}
         let at = self.port.clock.now();
@@ -178,10 +260,10 @@ impl Task {
         device::close(serial).await;
         let trouble = outcome?;
         self.tap(self.port.clock.now(), Traffic::Down).await;
-        self.tell(trouble).await?;
+        self.tell(trouble.clone()).await?;
         // After a cable was pulled the path is missing; that is the same news.
         self.told = Some(Trouble::Missing);
-        Ok(())
+        Ok(trouble)
     }
 
     /// The conversation itself; ends with the reason why the device cannot be used any more.
@@ -190,7 +272,8 @@ impl Task {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let clock = self.port.clock;
-        let mut narrator = Narrator::default();
+        let mut narrator = Narrator::new(self.port.roster.clone());
+        let (mut received, mut answered) = (0, false);
         let mut unsent = Vec::new();
         let mut buffer = [0; READ_BYTES];
         loop {
@@ -200,6 +283,17 @@ impl Task {
                 unsent.extend_from_slice(&bytes);
             }
             while let Some(input) = link.poll_input(&self.port.name, &mut narrator) {
+                match input {
+                    Input::Link { event: LinkEvent::Answering, .. } => answered = true,
+                    Input::Link { event: LinkEvent::Silent, .. } if self.visits && !answered => {
+                        return Ok(if received == 0 {
+                            Trouble::Quiet
+                        } else {
+                            Trouble::Foreign { bytes: received }
+                        });
+                    }
+                    _ => {}
+                }
                 self.send(clock.timestamp(now), input).await?;
             }
             if unsent.len() > MAX_UNSENT_BYTES {
@@ -215,6 +309,7 @@ impl Task {
                         let now = clock.elapsed();
                         let bytes = &buffer[..length];
                         self.backoff.reset();
+                        received += length;
                         self.tap(clock.timestamp(now), Traffic::Received(bytes.to_vec())).await;
                         link.handle_bytes(now, bytes);
                     }

@@ -33,8 +33,14 @@ pub fn names_board(event: &LinkEvent, serial: &str) -> bool {
     let LinkEvent::Identified(identity) = event else {
         return false;
     };
-    identity.serial_number.as_ref().is_some_and(|short| short.as_str() == serial)
-        || identity.long_serial_number.as_ref().is_some_and(|long| long.as_str() == serial)
+    let short = identity.serial_number.as_ref().map(dgt_protocol::SerialNumber::as_str);
+    let long = identity.long_serial_number.as_ref().map(dgt_protocol::LongSerialNumber::as_str);
+    [short, long].into_iter().flatten().any(|own| without_zeros(own) == without_zeros(serial))
+}
+
+/// Boards tell five digits, and people leave out the zeros before their number.
+fn without_zeros(serial: &str) -> &str {
+    serial.trim_start_matches('0')
 }
 
 /// What a board on a bus tells.

@@ -5,6 +5,8 @@ mod commands;
 
 mod crowd;
 
+mod hotplug;
+
 mod outages;
 
 mod scoresheet;

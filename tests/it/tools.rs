@@ -4,6 +4,8 @@ mod player;
 
 mod program;
 
+mod stranger;
+
 mod table;
 
 use std::{
@@ -34,6 +36,7 @@ use tokio::{
 
 pub(crate) use player::Player;
 pub(crate) use program::{Program, boardcast};
+pub(crate) use stranger::Stranger;
 pub(crate) use table::{Table, performance};
 
 /// How long anything may take before a test gives up. A busy machine is slow; nothing waits for

@@ -82,11 +82,11 @@ impl Link {
         let port = port.clone();
         match self {
             Self::Single(link) => link.poll_event().map(|event| {
-                narrator.tell(&event);
+                narrator.tell(&port, &event);
                 Input::Link { port, event }
             }),
             Self::Bus(link) => link.poll_event().map(|event| {
-                narrator.tell_bus(&event);
+                narrator.tell_bus(&port, &event);
                 Input::Bus { port, event }
             }),
         }

@@ -1,16 +1,28 @@
 //! What happens on a link, for the log.
 
+use std::sync::Arc;
+
 use dgt_protocol::{BoardEvent, BusEvent, Fault, Identity, LinkEvent};
 use tracing::{debug, info, trace, warn};
 
+use crate::{daemon::roster::Roster, hall::PortName};
+
 /// Tells the story of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Narrator {
     faults: u64,
+    roster: Option<Arc<Roster>>,
 }
 
 impl Narrator {
-    pub(super) fn tell(&mut self, event: &LinkEvent) {
+    pub(super) fn new(roster: Option<Arc<Roster>>) -> Self {
+        Self { faults: 0, roster }
+    }
+
+    pub(super) fn tell(&mut self, port: &PortName, event: &LinkEvent) {
+        if let Some(roster) = &self.roster {
+            roster.hear(port, event);
+        }
         match event {
             LinkEvent::Message(message) => trace!(?message, "from the board"),
             LinkEvent::Identified(identity) => tell_identity(identity),
@@ -27,7 +39,10 @@ impl Narrator {
         }
     }
 
-    pub(super) fn tell_bus(&mut self, event: &BusEvent) {
+    pub(super) fn tell_bus(&mut self, port: &PortName, event: &BusEvent) {
+        if let Some(roster) = &self.roster {
+            roster.hear_bus(port, event);
+        }
         match event {
             BusEvent::Board { address, event } => tell_board(address.number(), event),
             BusEvent::Deserted => warn!(

@@ -21,6 +21,13 @@ pub enum Trouble {
     Gone,
     /// The device takes no bytes.
     Deaf,
+    /// Nobody answers on a port that nobody has named.
+    Quiet,
+    /// Something else than a board answers on a port that nobody has named.
+    Foreign {
+        /// How many bytes it said.
+        bytes: usize,
+    },
     /// Anything else, in the words of the system.
     Other(String),
 }
@@ -89,6 +96,14 @@ impl Trouble {
                 "the device at {path} takes no bytes: switch the board off and on, and unplug its \
                  adapter for a moment if that does not help"
             ),
+            Self::Quiet => format!(
+                "nobody answers at {path}: if a board is there, switch it on, it is asked again now \
+                 and then; if it is something else, write \"{path}\" into `exclude` of `[serial]`"
+            ),
+            Self::Foreign { bytes } => format!(
+                "what is at {path} is no board (it said {bytes} bytes that no board says): it is \
+                 left alone until it is unplugged"
+            ),
             Self::Other(error) => format!("{path} cannot be used: {error}; it is tried again"),
         }
     }
@@ -117,6 +132,8 @@ mod tests {
         let busy = Trouble::Busy(Some(holder)).explain(path);
         assert!(busy.contains("(picochess, process 4711): stop it"), "{busy}");
         assert!(gone.explain(path).contains("went away"));
+        assert!(Trouble::Quiet.explain(path).contains("`exclude` of `[serial]`"));
+        assert!(Trouble::Foreign { bytes: 70 }.explain(path).contains("left alone"));
         let missing = Trouble::of_open(&Error::new(ErrorKind::Unknown, "No such device"), false);
         assert!(missing.explain(path).contains("no device at /dev/ttyUSB0"));
     }

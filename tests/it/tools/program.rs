@@ -27,7 +27,11 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut command = boardcast(arguments);
+        Self::of(&mut boardcast(arguments))
+    }
+
+    /// Any command line.
+    pub(crate) fn of(command: &mut Command) -> Self {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
         let shown = lines_of(child.stdout.take().unwrap());
