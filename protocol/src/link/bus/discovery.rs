@@ -12,6 +12,10 @@ use crate::bus::{Address, BusCommand, Order};
 /// into bus mode. Those rounds have the line to themselves. From time to time a round is done
 /// beside the polling; if anything is heard in it that should not be, rounds alone follow. Every
 /// fourth one is done alone anyway, for boards that are found in silence only.
+///
+/// A round alone keeps changes waiting for two seconds. While games are on, the line therefore is
+/// shared as long as possible: nothing is done alone but what three surprising rounds in a row ask
+/// for, which the damaged bytes of a bad line hardly make.
 #[derive(Clone, Debug)]
 pub(super) struct Discovery {
     stage: Stage,
@@ -20,12 +24,16 @@ pub(super) struct Discovery {
     needed: u8,
     /// Rounds since the search began.
     rounds: u8,
-    /// Searches since the start.
-    searches: u32,
+    /// Whether the first search is over.
+    begun: bool,
+    /// Searches since the last one that was done alone.
+    shared: u8,
+    /// Whether no game is on.
+    calm: bool,
     /// Something new or garbled was heard in this round.
     surprised: bool,
-    /// Whether the next command on a shared line is one of the search.
-    turn: bool,
+    /// Commands of others until the next one of the search, on a shared line.
+    turn: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,41 +66,48 @@ impl Discovery {
             manner: Manner::Alone,
             needed: 2,
             rounds: 0,
-            searches: 0,
+            begun: false,
+            shared: 0,
+            calm: true,
             surprised: false,
-            turn: true,
+            turn: 0,
         }
     }
 
     /// The same search at rest, after whatever it was doing has been cut off.
     pub(super) fn resting(&self) -> Self {
-        let needed = if self.searches == 0 || self.needed > 0 { 2 } else { 0 };
-        Self { needed, searches: self.searches, ..Self::new() }
+        let needed = if !self.begun || self.needed > 0 { 2 } else { 0 };
+        Self { needed, begun: self.begun, shared: self.shared, ..Self::new() }
     }
 
-    /// Begins a round in which these boards are told to be quiet.
-    pub(super) fn begin(&mut self, known: impl Iterator<Item = Address>) {
-        if self.rounds == 0 {
-            self.searches = self.searches.wrapping_add(1);
-            if self.searches.is_multiple_of(ALONE_EVERY) {
+    /// Begins a round in which these boards are told to be quiet; `calm` when no game is on.
+    pub(super) fn begin(&mut self, known: impl Iterator<Item = Address>, calm: bool) {
+        self.calm = calm;
+        if self.rounds == 0 && self.begun {
+            self.shared = self.shared.saturating_add(1);
+            if self.shared >= ALONE_EVERY && calm {
                 self.needed = self.needed.max(1);
             }
         }
+        self.begun = true;
         self.manner = if self.needed > 0 { Manner::Alone } else { Manner::Beside };
+        if self.manner == Manner::Alone {
+            self.shared = 0;
+        }
         self.rounds = self.rounds.saturating_add(1);
         self.surprised = false;
-        self.turn = true;
+        self.turn = 0;
         self.stage = Stage::Quieting(known.collect());
     }
 
     /// The next command of the search, if it is its turn.
     pub(super) fn next_step(&mut self) -> Option<Step> {
         let Stage::Quieting(quiet) = &mut self.stage else { return None };
-        let turn = self.turn || self.manner == Manner::Alone;
-        self.turn = !self.turn;
-        if !turn {
+        if self.manner == Manner::Beside && self.turn > 0 {
+            self.turn -= 1;
             return None;
         }
+        self.turn = SHARE;
         if let Some(address) = quiet.pop_front() {
             return Some(Step::Quiet(address));
         }
@@ -120,16 +135,29 @@ impl Discovery {
     /// Ends a round; `true` when another one has to follow at once.
     pub(super) fn end_round(&mut self) -> bool {
         self.stage = Stage::Resting;
-        self.needed = match self.manner {
-            _ if self.rounds >= MAX_ROUNDS => 0,
-            _ if self.surprised => self.needed.max(1),
-            Manner::Alone => self.needed.saturating_sub(1),
-            Manner::Beside => 0,
+        let most = if self.calm || !self.begun { MAX_ROUNDS } else { MAX_ROUNDS_IN_PLAY };
+        let again = match self.manner {
+            _ if self.rounds >= most => {
+                self.needed = 0;
+                false
+            }
+            Manner::Beside if self.surprised => {
+                if self.calm || self.rounds >= SURPRISES {
+                    self.needed = 1;
+                }
+                true
+            }
+            Manner::Beside => false,
+            Manner::Alone => {
+                let needed = self.needed;
+                self.needed = if self.surprised { needed.max(1) } else { needed.saturating_sub(1) };
+                self.needed > 0
+            }
         };
-        if self.needed == 0 {
+        if !again {
             self.rounds = 0;
         }
-        self.needed > 0
+        again
     }
 }
 
@@ -143,11 +171,21 @@ impl Step {
 }
 
 const MAX_ROUNDS: u8 = 12;
-const ALONE_EVERY: u32 = 4;
+/// Three rounds beside the polling and two alone.
+const MAX_ROUNDS_IN_PLAY: u8 = SURPRISES + 2;
+const SURPRISES: u8 = 3;
+const ALONE_EVERY: u8 = 4;
+/// Commands that boards are asked on a shared line for each one of the search.
+const SHARE: u8 = 3;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use alloc::vec::Vec;
+
+    use super::{
+        Manner::{Alone, Beside},
+        *,
+    };
 
     fn board() -> impl Iterator<Item = Address> {
         Address::new(1025).into_iter()
@@ -156,37 +194,63 @@ mod tests {
     #[test]
     fn two_quiet_rounds_alone_end_the_first_search() {
         let mut discovery = Discovery::new();
-        discovery.begin(board());
+        discovery.begin(board(), true);
         assert!(!discovery.shares_the_line());
         assert_eq!(discovery.next_step(), Address::new(1025).map(Step::Quiet));
         assert_eq!(discovery.next_step(), Some(Step::PingAll));
         assert_eq!(discovery.next_step(), None);
         assert!(discovery.end_round());
-        discovery.begin(board());
+        discovery.begin(board(), true);
         assert!(!discovery.end_round());
         assert!(discovery.shares_the_line());
     }
 
     #[test]
     fn a_surprise_beside_the_polling_leads_to_a_round_alone() {
-        let mut discovery = Discovery { needed: 0, ..Discovery::new() };
-        discovery.begin(board());
+        let mut discovery = Discovery { needed: 0, begun: true, ..Discovery::new() };
+        discovery.begin(board(), true);
         assert!(discovery.shares_the_line());
         while discovery.is_quieting() {
             discovery.next_step();
         }
         discovery.note_surprise();
         assert!(discovery.end_round());
-        discovery.begin(board());
+        discovery.begin(board(), true);
         assert!(!discovery.shares_the_line());
         assert!(!discovery.end_round());
+    }
+
+    #[test]
+    fn while_games_are_on_only_repeated_surprises_lead_to_a_round_alone() {
+        let mut discovery = Discovery { needed: 0, begun: true, ..Discovery::new() };
+        let mut manners = Vec::new();
+        loop {
+            discovery.begin(board(), false);
+            manners.push(discovery.manner);
+            while discovery.is_quieting() {
+                discovery.next_step();
+            }
+            discovery.note_surprise();
+            if !discovery.end_round() {
+                break;
+            }
+        }
+        assert_eq!(manners, [Beside, Beside, Beside, Alone, Alone]);
+        // However long a game takes.
+        for _ in 0..20 {
+            discovery.begin(board(), false);
+            assert!(discovery.shares_the_line());
+            assert!(!discovery.end_round());
+        }
+        discovery.begin(board(), true);
+        assert!(!discovery.shares_the_line());
     }
 
     #[test]
     fn a_line_full_of_noise_does_not_keep_the_search_going() {
         let mut discovery = Discovery::new();
         let rounds = (1..=100).find(|_| {
-            discovery.begin(board());
+            discovery.begin(board(), true);
             while discovery.is_quieting() {
                 discovery.next_step();
             }

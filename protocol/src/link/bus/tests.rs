@@ -1,4 +1,5 @@
 mod board;
+mod pace;
 mod pair;
 mod wire;
 
@@ -7,7 +8,7 @@ use alloc::{vec, vec::Vec};
 use super::*;
 use crate::{ChangesForm, Field, Order, PieceCode, Tag};
 use pair::Pair;
-use wire::{address, ms, secs};
+use wire::{address, line_time, ms, secs};
 
 #[test]
 fn thirty_boards_are_found_in_spite_of_collisions() {
@@ -21,39 +22,6 @@ fn thirty_boards_are_found_in_spite_of_collisions() {
     for dumps in pair.wire.boards.iter().map(|board| board.count(Order::ReadBoard)) {
         assert!(dumps >= 1);
     }
-}
-
-/// The figures of the documentation of [`BusLink`].
-#[test]
-fn the_polling_cycle_is_as_documented() {
-    for (boards, mean, longest) in
-        [(1, 310..=320, 360), (10, 315..=325, 500), (30, 985..=1005, 1650)]
-    {
-        let mut pair = Pair::new(boards);
-        pair.run_until(secs(20));
-        pair.forget();
-        pair.run_for(secs(140));
-        let (measured, worst) = pair.polling_cycle();
-        assert!(mean.contains(&measured), "{boards} boards every {measured} ms");
-        assert!(worst <= longest, "{boards} boards at the latest after {worst} ms");
-    }
-}
-
-#[test]
-fn a_silent_board_does_not_slow_the_others() {
-    let mut pair = Pair::new(10);
-    pair.run_until(secs(20));
-    pair.wire.boards[3].on = false;
-    pair.run_for(secs(2));
-    pair.forget();
-    pair.run_for(secs(40));
-    let (mean, worst) = pair.polling_cycle();
-    assert!(mean <= 360, "every {mean} ms");
-    assert!(worst <= 500, "at the latest after {worst} ms");
-    assert!(pair.board_events(|event| *event == BoardEvent::Silent).is_empty());
-    pair.wire.boards[3].on = true;
-    pair.run_for(secs(6));
-    assert_eq!(pair.board_events(|event| *event == BoardEvent::Answering).len(), 1);
 }
 
 #[test]

@@ -102,6 +102,19 @@ impl Pair {
         self.changes(number).flat_map(|changes| changes.tags.iter().copied()).collect()
     }
 
+    /// When each tag was told.
+    pub(super) fn times_of_changes(&self, number: u16) -> Vec<Duration> {
+        let told = self.events.iter().filter_map(|(at, event)| match event {
+            BusEvent::Board { address, event: BoardEvent::Changes(changes) }
+                if address.number() == number =>
+            {
+                Some(core::iter::repeat_n(*at, changes.tags.len()))
+            }
+            _ => None,
+        });
+        told.flatten().collect()
+    }
+
     /// The tags of a board that came with a log from the start.
     pub(super) fn told_again(&self, number: u16) -> Vec<Tag> {
         let logs = self.events.iter().filter_map(|(_, event)| match event {

@@ -69,7 +69,7 @@ impl Wire {
         self.next_random() % 100 < percent
     }
 
-    fn next_random(&mut self) -> u64 {
+    pub(super) fn next_random(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -157,7 +157,7 @@ pub(super) fn address(number: u16) -> Address {
     Address::new(number).unwrap()
 }
 
-fn line_time(bytes: usize) -> Duration {
+pub(super) fn line_time(bytes: usize) -> Duration {
     Duration::from_micros(bytes as u64 * 10_000_000 / 9600)
 }
 
