@@ -111,7 +111,7 @@ pub fn judge(score: &Score, preset: &Preset, seed: u64) -> Verdict {
         }
         replay.finish(&mut |recorded| witness.see(&recorded.event));
     }
-    let read: Vec<Move> = witness.state.plies().iter().map(|ply| ply.m).collect();
+    let read: Vec<Move> = witness.state.moves(0).collect();
     let right = read.iter().zip(&played).take_while(|(read, played)| read == played).count();
     Verdict {
         exact: read == played,
@@ -138,10 +138,10 @@ impl Witness<'_> {
     fn see(&mut self, event: &Event) {
         self.state.apply(event);
         if let Event::Plies { from, plies, .. } = event {
-            let wrong = |(i, m): (usize, Move)| self.played.get(i) != Some(&m);
+            let wrong = |(i, m): (usize, Option<Move>)| self.played.get(i) != m.as_ref();
             let completed = plies.iter().enumerate().filter(|(_, ply)| ply.completed);
             self.wrong_completed +=
-                completed.map(|(i, ply)| (from + i, ply.m)).filter(|&ply| wrong(ply)).count();
+                completed.map(|(i, ply)| (from + i, ply.legal())).filter(|&ply| wrong(ply)).count();
         }
     }
 }

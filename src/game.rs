@@ -4,7 +4,7 @@
 //! same observations on any machine. Whatever stands on the board is a [`Placement`]; what the game
 //! has reached is a legal position; where the two disagree, that is a fact to report, not an error.
 //!
-//! Reading order: [`placement`], [`observation`], [`clock`], [`event`], [`state`], [`window`],
+//! Reading order: [`placement`], [`observation`], [`clock`], [`ply`], [`event`], [`state`], [`window`],
 //! [`explain`], [`evidence`], [`reading`], [`tracker`].
 
 pub mod time;
@@ -22,6 +22,8 @@ pub mod start;
 pub mod ending;
 
 pub mod alert;
+
+pub mod ply;
 
 pub mod event;
 
@@ -42,10 +44,11 @@ pub mod tracker;
 pub use alert::Alert;
 pub use clock::{ClockReading, ClockView, SideReading};
 pub use ending::{EndReason, GameResult};
-pub use event::{Cause, Event, Phase, Ply};
+pub use event::{Cause, Event, Phase};
 pub use observation::{Observation, Seat};
 pub use orientation::Orientation;
 pub use placement::Placement;
+pub use ply::{Ply, Step};
 pub use settings::{Settings, StartRule};
 pub use start::Start;
 pub use state::State;

@@ -1,6 +1,6 @@
 //! Why the mainline changed, in a line a person understands.
 
-use shakmaty::{Color, Position, san::SanPlus};
+use shakmaty::{Color, Position};
 
 use super::ticker;
 use crate::{
@@ -28,7 +28,7 @@ pub(super) fn lines(recorded: &Recorded, before: &State, after: &State) -> Vec<S
 
 fn changes(at: &str, cause: Cause, before: &State, after: &State) -> Vec<String> {
     let (old, new) = (before.plies(), after.plies());
-    let same = old.iter().zip(new).take_while(|(old, new)| old.m == new.m).count();
+    let same = old.iter().zip(new).take_while(|(old, new)| old.step == new.step).count();
     let mut lines = Vec::new();
     for i in same..old.len() {
         lines.push(format!("{at}  {} withdrawn: {}", named(before, i), withdrawn(cause)));
@@ -41,6 +41,9 @@ fn changes(at: &str, cause: Cause, before: &State, after: &State) -> Vec<String>
         let name = named(after, i);
         let stood = seconds(ply.made_at);
         let line = match (ply.completed, ply.pressed_at) {
+            _ if ply.legal().is_none() => {
+                format!("{name} stays in the record: no legal move, but play went on from it")
+            }
             (true, Some(pressed)) => {
                 let side = side_of(after, i);
                 let late = match cause {
@@ -72,6 +75,7 @@ fn made(cause: Cause, stood: &str) -> String {
             "what followed made no sense; this explains best all that was seen".to_owned()
         }
         Cause::Gap => "reports were missing; the shortest line to what stands now".to_owned(),
+        Cause::Arbiter => "an arbiter said so".to_owned(),
         Cause::Signalled => "the king's step that replaced it was a signal".to_owned(),
         other => format!("{}, it stood at {stood}", other.as_str().replace('_', " ")),
     }
@@ -82,6 +86,8 @@ fn withdrawn(cause: Cause) -> &'static str {
         Cause::TakenBack => "the position before it stands again",
         Cause::Signalled => "it was half of the kings' signal",
         Cause::Analysis => "more was moved while the clock stands: this is an analysis",
+        Cause::Restored => "the clock was stopped and the position before it set up again",
+        Cause::Arbiter => "an arbiter said so",
         Cause::SetUpAgain => "the array stands again and the clock never ran",
         _ => "another move stands in its place, and it was not completed",
     }
@@ -93,7 +99,7 @@ fn named(state: &State, i: usize) -> String {
         return "?".to_owned();
     };
     let dots = position.turn().fold_wb(".", "...");
-    let san = SanPlus::from_move(position.clone(), state.plies()[i].m);
+    let san = state.san(i).unwrap_or_else(|| "(irregular)".to_owned());
     format!("{}{dots} {san}", position.fullmoves())
 }
 

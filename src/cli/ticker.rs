@@ -1,6 +1,6 @@
 //! One line for each thing that happens at a table, for a person who watches a terminal.
 
-use shakmaty::{Bitboard, Position, san::SanPlus};
+use shakmaty::{Bitboard, Position};
 
 use crate::{
     game::{self, Alert, Event, Phase, alert::Status},
@@ -65,7 +65,7 @@ fn moves(game: &game::State, from: usize) -> String {
         };
         let number = position.fullmoves();
         let dots = position.turn().fold_wb(".", "...");
-        let san = SanPlus::from_move(position.clone(), ply.m);
+        let san = game.san(i).unwrap_or_else(|| "(irregular)".to_owned());
         let open = if ply.completed { "" } else { " (not pressed yet)" };
         words.push(format!("{number}{dots} {san}{open}"));
     }

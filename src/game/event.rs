@@ -2,48 +2,17 @@
 //!
 //! [`State`]: super::state::State
 
-use shakmaty::{Color, Move};
+use shakmaty::Color;
 
 use super::{
     alert::{Alert, Status},
     clock::ClockView,
     ending::{EndReason, GameResult},
-    evidence::Press,
     orientation::Orientation,
     placement::Placement,
+    ply::Ply,
     start::Start,
-    time::Timestamp,
 };
-
-/// One half-move of the mainline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ply {
-    /// The move.
-    pub m: Move,
-    /// When its final placement was first seen.
-    pub made_at: Timestamp,
-    /// Whether the move is completed (Article 6.2.1): pressed, or made final by what followed.
-    /// A made move may still be replaced; a completed one only by the arbiter or by proof.
-    pub completed: bool,
-    /// When the mover pressed, if a press was seen.
-    pub pressed_at: Option<Timestamp>,
-    /// The mover's time left right after the press, in milliseconds.
-    pub clock_ms: Option<u32>,
-}
-
-impl Ply {
-    /// A move that stands on the board and is not completed.
-    pub fn made(m: Move, made_at: Timestamp) -> Self {
-        Self { m, made_at, completed: false, pressed_at: None, clock_ms: None }
-    }
-
-    /// Completes it with `press`.
-    pub fn press(&mut self, press: Press) {
-        self.completed = true;
-        self.pressed_at = Some(press.at);
-        self.clock_ms = Some(press.clock_ms);
-    }
-}
 
 /// Why the mainline changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +33,12 @@ pub enum Cause {
     Gap,
     /// What followed made no sense of the line before: all that was seen lately was read again.
     Reread,
+    /// The opponent answered a move that was none: it stays in the record (Article 7.5).
+    PlayedOn,
+    /// The clock was stopped and an earlier position was set up again (Articles 7.5.1, 7.6).
+    Restored,
+    /// An arbiter said so.
+    Arbiter,
     /// Kings in the centre showed that a last king move was none.
     Signalled,
     /// What was played while the clock stood turned out to be an analysis.
@@ -84,6 +59,9 @@ impl Cause {
             Self::TakenBack => "taken_back",
             Self::Gap => "gap",
             Self::Reread => "reread",
+            Self::PlayedOn => "played_on",
+            Self::Restored => "restored",
+            Self::Arbiter => "arbiter",
             Self::Signalled => "signalled",
             Self::Analysis => "analysis",
             Self::SetUpAgain => "set_up_again",

@@ -6,7 +6,10 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Role};
 
-use super::placement::{Key, Placement};
+use super::{
+    placement::{Key, Placement},
+    ply,
+};
 
 /// How much work one question may cause, in positions looked at. A bound, not a tuning knob: a
 /// placement that needs more is reported as unexplained.
@@ -47,7 +50,7 @@ impl Search<'_> {
         if !reachable(position.board(), position.turn(), self.target.board(), plies) {
             return;
         }
-        for m in position.legal_moves() {
+        for m in ply::legal_moves(position) {
             if self.budget == 0 || self.found.len() == self.max_lines {
                 return;
             }

@@ -19,6 +19,7 @@ use super::{
     evidence::{Evidence, Press, Scene},
     explain,
     placement::{Key, Placement, difference},
+    ply,
     time::Timestamp,
 };
 use cost::{
@@ -205,7 +206,7 @@ impl<'a> Reader<'a> {
         if sights.are_blank() {
             return Vec::new();
         }
-        let moves = moves.get_or_insert_with(|| position.legal_moves().to_vec());
+        let moves = moves.get_or_insert_with(|| ply::legal_moves(position).to_vec());
         moves.iter().filter_map(|&m| Some((m, sights.cost(m)?))).collect()
     }
 

@@ -1,14 +1,15 @@
 //! The state of one table, which changes only by applying an event.
 
-use shakmaty::{Chess, Color, Position};
+use shakmaty::{Chess, Color, Move, Position, san::SanPlus};
 
 use super::{
     alert::{Alert, Code, Status},
     clock::ClockView,
     ending::{EndReason, GameResult},
-    event::{Event, Phase, Ply},
+    event::{Event, Phase},
     orientation::Orientation,
     placement::Placement,
+    ply::{Ply, Step},
     start::Start,
 };
 
@@ -94,7 +95,7 @@ impl State {
         if from > self.plies.len() {
             return;
         }
-        let moved = |a: &Ply, b: &Ply| a.m == b.m;
+        let moved = |a: &Ply, b: &Ply| a.step == b.step;
         let published = &self.plies[from..];
         if published.len() > plies.len()
             || !published.iter().zip(plies).all(|(old, new)| moved(old, new))
@@ -109,7 +110,7 @@ impl State {
             }
             self.plies.truncate(n);
             self.positions.truncate(n + 1);
-            let Ok(position) = self.positions[n].clone().play(ply.m) else {
+            let Some(position) = ply.step.after(&self.positions[n]) else {
                 return;
             };
             self.plies.push(ply.clone());
@@ -148,6 +149,28 @@ impl State {
     /// The position that the mainline has reached.
     pub fn tip(&self) -> &Chess {
         &self.positions[self.positions.len() - 1]
+    }
+
+    /// Ply `n` in SAN with check and mate signs; nothing if there is none or it is irregular.
+    pub fn san(&self, n: usize) -> Option<String> {
+        let m = self.plies.get(n)?.legal()?;
+        Some(SanPlus::from_move(self.positions.get(n)?.clone(), m).to_string())
+    }
+
+    /// The moves from ply `from` on, up to the first irregular ply or the end.
+    pub fn moves(&self, from: usize) -> impl Iterator<Item = Move> {
+        self.plies.iter().skip(from).map_while(Ply::legal)
+    }
+
+    /// How many plies there are up to the last irregular one, itself included; 0 without any.
+    pub fn irregular_until(&self) -> usize {
+        let regular = self.plies.iter().rev().take_while(|ply| ply.legal().is_some()).count();
+        self.plies.len() - regular
+    }
+
+    /// The first irregular ply, if play went on after one (Article 7.5).
+    pub fn first_irregular(&self) -> Option<usize> {
+        self.plies.iter().position(|ply| matches!(ply.step, Step::Irregular(_)))
     }
 
     /// Who is to move there.
@@ -216,10 +239,7 @@ mod tests {
     }
 
     fn line(state: &State) -> String {
-        let mut sans = Vec::new();
-        for (i, ply) in state.plies().iter().enumerate() {
-            sans.push(San::from_move(state.position(i).unwrap(), ply.m).to_string());
-        }
+        let sans: Vec<_> = (0..).map_while(|i| state.san(i)).collect();
         sans.join(" ")
     }
 

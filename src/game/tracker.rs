@@ -9,6 +9,8 @@
 
 mod doubt;
 
+mod irregular;
+
 mod play;
 
 mod press;
@@ -27,11 +29,12 @@ use shakmaty::{Color, Square};
 use super::{
     clock::{self, ClockReading, ClockSignal, ClockView},
     ending::{self, EndReason},
-    event::{Event, Phase, Ply},
+    event::{Event, Phase},
     evidence::{Evidence, Press, Scene},
     observation::{Observation, Seat},
     orientation::Orientation,
     placement::{Key, Placement},
+    ply::Ply,
     settings::Settings,
     start::Start,
     state::State,
@@ -39,6 +42,7 @@ use super::{
     window::{Sight, Standing, Window},
 };
 use doubt::Orders;
+use irregular::Frozen;
 use setup::Arrays;
 
 /// The tracker of one table.
@@ -81,6 +85,8 @@ pub struct Tracker {
     gap: bool,
     /// Several orders of plies lead to what was just read from the board.
     orders: Option<Orders>,
+    /// A press for which no legal move stood there: the record waits before it.
+    frozen: Option<Frozen>,
     /// What was seen lately, to be read again when it makes no sense.
     evidence: Evidence,
     /// Presses in a row that completed a ply without the board standing exactly.
@@ -135,6 +141,7 @@ impl Tracker {
             away: Away { board: true, clock: true },
             gap: false,
             orders: None,
+            frozen: None,
             evidence: Evidence::default(),
             inexact: 0,
             reread_at: 0,

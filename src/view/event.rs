@@ -181,7 +181,7 @@ impl PublicEvent {
             game::Event::GameStarted { .. } => PublicBody::GameStarted(game_started(after)),
             game::Event::Plies { .. } => {
                 let same = before.plies().iter().zip(after.plies());
-                let from = same.take_while(|(old, new)| old.m == new.m).count();
+                let from = same.take_while(|(old, new)| old.step == new.step).count();
                 if from == before.plies().len() && from == after.plies().len() {
                     return None;
                 }

@@ -1,8 +1,8 @@
 //! Games as PGN, with clock comments.
 
-use std::fmt::Write;
+use std::{fmt::Write, ops::Range};
 
-use shakmaty::Color;
+use shakmaty::{Color, EnPassantMode, Position, fen::Fen};
 
 use super::table::{PublicPly, plies_from};
 use crate::game::State;
@@ -35,7 +35,28 @@ impl Tags {
 }
 
 /// The game of `state` as PGN, ending in an empty line.
+///
+/// A PGN game holds legal moves only. Where play went on from a position that no legal move leads
+/// to, the game ends with a comment that says so, and a second one with the same tags goes on from
+/// that position.
 pub fn game(tags: &Tags, state: &State) -> String {
+    let irregular = (0..state.plies().len()).filter(|&i| state.plies()[i].legal().is_none());
+    let ends: Vec<usize> = irregular.chain([state.plies().len()]).collect();
+    let mut from = 0;
+    ends.into_iter().fold(String::new(), |pgn, end| {
+        let part = from..end;
+        from = end + 1;
+        // A player's first move may have been none: then there is nothing before it to write.
+        if part.is_empty() && end < state.plies().len() {
+            pgn
+        } else {
+            pgn + &written(tags, state, part)
+        }
+    })
+}
+
+/// The plies of `part`, all legal, as one game.
+fn written(tags: &Tags, state: &State, part: Range<usize>) -> String {
     let result = state.result().map_or("*", |(result, _)| result.as_str());
     let mut pgn = String::new();
     let mut tag = |name: &str, value: &str| {
@@ -46,15 +67,20 @@ pub fn game(tags: &Tags, state: &State) -> String {
         tag(name, value);
     }
     tag("Result", result);
-    if !state.start().is_classical() {
-        if super::table::variant(state) == "chess960" {
-            tag("Variant", "Chess960");
-        }
+    if !state.start().is_classical() && super::table::variant(state) == "chess960" {
+        tag("Variant", "Chess960");
+    }
+    if (part.start > 0 || !state.start().is_classical())
+        && let Some(position) = state.position(part.start)
+    {
         tag("SetUp", "1");
-        tag("FEN", &state.start().fen().to_string());
+        tag("FEN", &Fen::from_position(position, EnPassantMode::Legal).to_string());
     }
     pgn.push('\n');
-    let mut words = movetext(state);
+    let mut words = movetext(state, part.clone());
+    if part.end < state.plies().len() {
+        words.push("{No legal move leads to what was played here.}".to_owned());
+    }
     words.push(result.to_owned());
     let mut column = 0;
     for word in words {
@@ -72,16 +98,16 @@ pub fn game(tags: &Tags, state: &State) -> String {
     pgn
 }
 
-fn movetext(state: &State) -> Vec<String> {
-    use shakmaty::Position;
-    let start = state.start().position();
-    let mut number = start.fullmoves().get();
-    let mut turn = start.turn();
+fn movetext(state: &State, part: Range<usize>) -> Vec<String> {
     let mut interrupted = true;
     let mut words = Vec::new();
-    for view in plies_from(state, 0) {
+    for (i, view) in plies_from(state, part.start).take(part.len()).enumerate() {
         let PublicPly { san, clock_ms, .. } = view.into();
-        match turn {
+        let (Some(san), Some(before)) = (san, state.position(part.start + i)) else {
+            break;
+        };
+        let number = before.fullmoves();
+        match before.turn() {
             Color::White => words.push(format!("{number}.")),
             Color::Black if interrupted => words.push(format!("{number}...")),
             Color::Black => {}
@@ -93,8 +119,6 @@ fn movetext(state: &State) -> Vec<String> {
             // One word: not every reader copes with a comment on two lines.
             words.push(format!("{{[%clk {}:{:02}:{:02}]}}", s / 3600, s / 60 % 60, s % 60));
         }
-        number = number.saturating_add(turn.is_black().into());
-        turn = !turn;
     }
     words
 }
@@ -104,15 +128,17 @@ const MAX_COLUMN: usize = 79;
 
 #[cfg(test)]
 mod tests {
-    use shakmaty::{CastlingMode, san::San};
+    use shakmaty::{Board, CastlingMode, san::San};
 
     use super::*;
-    use crate::game::{Cause, Event, GameResult, Orientation, Ply, Start, Timestamp};
+    use crate::game::{
+        Cause, Event, GameResult, Orientation, Placement, Ply, Start, Timestamp, evidence::Press,
+    };
 
     fn played(fen: Option<&str>, sans: &str) -> State {
         let mut state = State::default();
         if let Some(fen) = fen {
-            let setup = fen.parse::<shakmaty::fen::Fen>().unwrap().into_setup();
+            let setup = fen.parse::<Fen>().unwrap().into_setup();
             let start = Start::from_setup(setup, CastlingMode::Standard).unwrap();
             state.apply(&Event::GameStarted { start, orientation: Orientation::Normal });
         }
@@ -123,6 +149,28 @@ mod tests {
             state.apply(&Event::Plies { from: i, plies: vec![ply], cause: Cause::Settled });
         }
         state
+    }
+
+    #[test]
+    fn a_game_that_went_on_after_an_illegal_move_is_two() {
+        let mut state = played(None, "e4 e5");
+        let board = b"rnbqkbnr/pppp1ppp/8/4p3/4P3/4K3/PPPP1PPP/RNBQ1BNR";
+        let placement = Placement::new(Board::from_ascii_board_fen(board).unwrap());
+        let press = Press { by: Color::White, at: Timestamp::ZERO, clock_ms: 60_000 };
+        let plies = vec![Ply::irregular(placement, press)];
+        state.apply(&Event::Plies { from: 2, plies, cause: Cause::PlayedOn });
+        assert_eq!(state.first_irregular(), Some(2));
+        let m = "Nc6".parse::<San>().unwrap().to_move(state.tip()).unwrap();
+        let plies = vec![Ply::made(m, Timestamp::ZERO)];
+        state.apply(&Event::Plies { from: 3, plies, cause: Cause::PlayedOn });
+        assert_eq!(
+            game(&Tags::default(), &state),
+            "[Result \"*\"]\n\n1. e4 e5 {[%clk 1:29:57]} {No legal move leads to what was played \
+             here.} *\n\n\
+             [Result \"*\"]\n[SetUp \"1\"]\n\
+             [FEN \"rnbqkbnr/pppp1ppp/8/4p3/4P3/4K3/PPPP1PPP/RNBQ1BNR b kq - 1 2\"]\n\n\
+             2... Nc6 *\n\n"
+        );
     }
 
     #[test]

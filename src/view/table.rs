@@ -1,7 +1,7 @@
 //! The retained state of one table.
 
 use serde::Serialize;
-use shakmaty::{EnPassantMode, fen::Fen, san::SanPlus};
+use shakmaty::{Chess, EnPassantMode, fen::Fen};
 
 use super::{
     SCHEMA,
@@ -35,9 +35,14 @@ pub struct ArbiterPly {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PublicPly {
     /// In UCI notation; castling is `e1g1` in standard chess and king takes rook in Chess960.
-    pub uci: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uci: Option<String>,
     /// In SAN with check and mate signs.
-    pub san: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub san: Option<String>,
+    /// Only where there is no move: the position from which play went on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fen: Option<String>,
     /// The mover's time left right after the press, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_ms: Option<u32>,
@@ -64,15 +69,20 @@ impl From<PlyView> for PublicPly {
 /// The plies of `state` from index `from` on.
 pub fn plies_from(state: &game::State, from: usize) -> impl Iterator<Item = PlyView> {
     let mode = state.start().mode();
-    state.plies().iter().enumerate().skip(from).filter_map(move |(i, ply)| {
-        let san = SanPlus::from_move(state.position(i)?.clone(), ply.m);
+    state.plies().iter().enumerate().skip(from).map(move |(i, ply)| {
+        let fen = || state.position(i + 1).map(fen_of);
         let ply_view = PublicPly {
-            uci: ply.m.to_uci(mode).to_string(),
-            san: san.to_string(),
+            uci: ply.legal().map(|m| m.to_uci(mode).to_string()),
+            san: state.san(i),
+            fen: if ply.legal().is_some() { None } else { fen() },
             clock_ms: ply.clock_ms,
         };
-        Some(PlyView { ply: ply_view, completed: ply.completed })
+        PlyView { ply: ply_view, completed: ply.completed }
     })
+}
+
+fn fen_of(position: &Chess) -> String {
+    Fen::from_position(position, EnPassantMode::Legal).to_string()
 }
 
 /// `standard` or `chess960`.
@@ -137,7 +147,7 @@ impl GameView {
             black: (&table.players.black).into(),
             variant: variant(state),
             start_fen: state.start().fen().to_string(),
-            fen: Fen::from_position(state.tip(), EnPassantMode::Legal).to_string(),
+            fen: fen_of(state.tip()),
             plies: plies_from(state, 0).map(PublicPly::from).collect(),
             result: state
                 .result()

@@ -49,10 +49,8 @@ pub(crate) fn inexact(games: &str, preset: Name, faults: &str) -> Vec<u32> {
         replay.line(line, &mut |_| {});
     }
     replay.finish(&mut |_| {});
-    let read = |number: u32| {
-        let plies = replay.state().table(number).unwrap().game.plies().iter();
-        plies.map(|ply| ply.m).collect::<Vec<_>>()
-    };
+    let read =
+        |number: u32| replay.state().table(number).unwrap().game.moves(0).collect::<Vec<_>>();
     let truth = |board: &capture::BoardTruth| {
         board.games[0].plies.iter().map(|ply| ply.m).collect::<Vec<_>>()
     };

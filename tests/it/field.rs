@@ -7,15 +7,11 @@ use boardcast::game::{
     ClockReading, Observation, Placement, Settings, SideReading, Start, StartRule, Timestamp,
     Tracker,
 };
-use shakmaty::{
-    Board, CastlingMode, Color, Piece, Position, Square,
-    fen::Fen,
-    san::{San, SanPlus},
-};
+use shakmaty::{Board, CastlingMode, Color, Piece, Position, Square, fen::Fen, san::San};
 
 /// These need what is not built yet: the arbiter's commands, moves that count although they are
 /// illegal, take-backs of completed moves, kings without colours.
-const LATER: &[&str] = &["F41a", "F49", "F53", "F56", "F77", "F82"];
+const LATER: &[&str] = &["F49", "F53", "F56", "F77", "F82"];
 
 #[test]
 fn reports_from_the_field() {
@@ -78,6 +74,9 @@ impl Report {
         for line in &mut report.accepted {
             report.taken_back = line.iter().filter(|word| *word == "takeback").count();
             line.retain(|word| word != "none" && word != "takeback");
+            for word in line.iter_mut().filter(|word| word.starts_with("illegal:")) {
+                "irregular".clone_into(word);
+            }
         }
         report
     }
@@ -129,12 +128,8 @@ impl Report {
         table.tracker.handle_timeout(Timestamp::from_millis(last + 10_000));
         let state = table.tracker.state();
         let kept = self.played.len() - self.taken_back;
-        let plies = state.plies().iter().enumerate().skip(kept);
-        plies
-            .map(|(i, ply)| {
-                SanPlus::from_move(state.position(i).unwrap().clone(), ply.m).to_string()
-            })
-            .collect()
+        let san = |i| state.san(i).unwrap_or_else(|| "irregular".to_owned());
+        (kept..state.plies().len()).map(san).collect()
     }
 
     /// Whether the clock stands at the beginning: it does if it does when it is first read.

@@ -15,7 +15,7 @@ use boardcast::{
     },
 };
 use dgt_protocol::{SingleLink, SingleSettings};
-use shakmaty::{Position, san::San};
+use shakmaty::Position;
 
 /// A daemon's ear at a board.
 struct Ear {
@@ -119,8 +119,7 @@ impl Ear {
 
     fn moves(&self) -> Vec<String> {
         let game = &self.hall.state().table(1).unwrap().game;
-        let plies = game.plies().iter().enumerate();
-        plies.map(|(i, ply)| San::from_move(game.position(i).unwrap(), ply.m).to_string()).collect()
+        (0..).map_while(|i| game.san(i)).collect()
     }
 }
 

@@ -7,9 +7,10 @@ use super::{
     super::{
         alert::{Alert, Code, Status},
         ending,
-        event::{Event, Ply},
+        event::Event,
         evidence::Press,
         placement::difference,
+        ply::Ply,
         time::Timestamp,
         window::Standing,
     },
@@ -80,8 +81,7 @@ impl Tracker {
             return;
         };
         let length = orders.first().map_or(0, Vec::len);
-        let told: Vec<Move> =
-            self.state.plies().iter().skip(first).take(length).map(|ply| ply.m).collect();
+        let told: Vec<Move> = self.state.moves(first).take(length).collect();
         if orders.first() != Some(&told) {
             // It was taken back, corrected, or read again with more to go by.
             self.clear(Code::MoveOrderUncertain);
@@ -91,8 +91,7 @@ impl Tracker {
             return;
         }
         // What was played since may not have been possible after each of them.
-        let since: Vec<Move> =
-            self.state.plies().iter().skip(first + length).map(|ply| ply.m).collect();
+        let since: Vec<Move> = self.state.moves(first + length).collect();
         let possible: Vec<Vec<Move>> =
             orders.iter().filter(|order| self.goes_on(first, order, &since)).cloned().collect();
         if possible.len() < 2 {
@@ -110,8 +109,7 @@ impl Tracker {
         let Some(line) = lines.first() else {
             return;
         };
-        let there: Vec<Move> =
-            self.state.plies().iter().skip(from).take(line.len()).map(|ply| ply.m).collect();
+        let there: Vec<Move> = self.state.moves(from).take(line.len()).collect();
         if there == *line {
             self.raise(Alert::MoveOrderUncertain { from, orders: lines });
         } else if there.len() < line.len() && line.starts_with(&there) {

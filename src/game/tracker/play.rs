@@ -6,9 +6,10 @@ use super::{
     super::{
         alert::{self, Code},
         ending,
-        event::{Cause, Event, Ply},
+        event::{Cause, Event},
         evidence::Press,
         explain,
+        ply::Ply,
         window::{Standing, Window},
     },
     Tracker,
@@ -26,6 +27,9 @@ impl Tracker {
         }
         let Standing::On(n) = self.window.standing(&self.placement) else {
             if !self.reread() {
+                if self.made_on() {
+                    return;
+                }
                 self.moved_on();
                 self.gap_stays(false);
             }
@@ -264,7 +268,7 @@ impl Tracker {
             return;
         }
         let plies = plies.split_off(same);
-        let other = old.get(same).map(|ply| ply.m) != plies.first().map(|ply| ply.m);
+        let other = old.get(same).map(|ply| &ply.step) != plies.first().map(|ply| &ply.step);
         let replaced = same < old.len() && other && cause != Cause::Reread;
         self.note_step(base + same, &plies);
         if replaced || cause == Cause::Answered {
@@ -279,8 +283,9 @@ impl Tracker {
     fn note_step(&mut self, from: usize, plies: &[Ply]) {
         let old = self.state.plies().get(from).filter(|ply| !ply.completed);
         if let (Some(old), Some(new)) = (old, plies.first())
-            && ending::is_king_step_to_centre(&new.m)
-            && old.m.from() == new.m.from()
+            && let (Some(m), Some(step)) = (old.legal(), new.legal())
+            && ending::is_king_step_to_centre(&step)
+            && m.from() == step.from()
         {
             self.before_step = Some((from, old.clone()));
         }
@@ -292,10 +297,8 @@ impl Tracker {
         let lifted = |square| self.emptied_at[usize::from(square)];
         let other = self.moved_at.0.max(self.moved_at.1);
         let at_once = other.since(ply.made_at) <= SIGNAL_GAP_MS;
-        !ply.completed
-            && ending::is_king_step_to_centre(&ply.m)
-            && lifted(ply.m.to()) <= ply.made_at
-            && (self.clock_ran || at_once)
+        let to_centre = |m| ending::is_king_step_to_centre(&m) && lifted(m.to()) <= ply.made_at;
+        !ply.completed && ply.legal().is_some_and(to_centre) && (self.clock_ran || at_once)
     }
 
     /// The kings have stood on centre squares for the time that makes it a signal.

@@ -77,7 +77,7 @@ impl Tracker {
         let Some(press) = self.pending else {
             return;
         };
-        if self.complete_with(press, false) {
+        if self.complete_with(press, false) || self.played_on(press) {
             return;
         }
         if self.now >= self.last_report(press) {
@@ -96,7 +96,7 @@ impl Tracker {
 
     /// Completes what is on the window's line for this press; `reported` if all of it must have been
     /// reported.
-    fn complete_with(&mut self, press: Press, reported: bool) -> bool {
+    pub(super) fn complete_with(&mut self, press: Press, reported: bool) -> bool {
         if self.window.standing(&self.placement) == Standing::Off {
             // Better than a line with a hand on the board is one that leads to what stands.
             self.missed_line(2, Some(press.by));
@@ -129,8 +129,11 @@ impl Tracker {
         if self.missed_line(plies, Some(press.by)) && self.complete_with(press, true) {
             return;
         }
+        self.play_on_again(press);
+        if !self.reread() {
+            self.freeze(press);
+        }
         self.missed += 1;
-        self.reread();
     }
 
     /// The clock was started for the opponent of `press.by`: a ply of his that stands is completed.

@@ -7,8 +7,9 @@ use super::{
     super::{
         alert::Code,
         ending,
-        event::{Cause, Ply},
+        event::Cause,
         evidence::Press,
+        ply::Ply,
         reading::{self, Reading, Stretch},
         time::Timestamp,
         window::Window,
@@ -34,7 +35,7 @@ impl Tracker {
             until: self.now,
             gap_plies: self.settings.gap_plies,
         };
-        let believed: Vec<Move> = self.state.plies()[floor..].iter().map(|ply| ply.m).collect();
+        let believed: Vec<Move> = self.state.moves(floor).collect();
         let readings = reading::read(&stretch);
         let found = readings.iter().map(|reading| (reading, self.firm_part(reading))).find(
             |(reading, firm)| reading.strange == 0 && reading.in_hand <= MAX_IN_HAND && *firm > 0,
@@ -103,7 +104,8 @@ impl Tracker {
     /// scene that shows it.
     fn anchor(&self) -> Option<(usize, Chess, usize)> {
         let plies = self.state.plies();
-        let earliest = plies.len().saturating_sub(MAX_PLIES_AGAIN);
+        let earliest =
+            plies.len().saturating_sub(MAX_PLIES_AGAIN).max(self.state.irregular_until());
         (earliest..=plies.len()).find_map(|floor| {
             let position = self.state.position(floor)?;
             let before = plies.get(floor).map_or(self.now, |ply| ply.made_at);

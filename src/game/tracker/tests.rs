@@ -77,7 +77,7 @@ impl Table {
         let mut position = state.start().position().clone();
         for (i, ply) in state.plies().iter().enumerate() {
             assert_eq!(state.position(i), Some(&position));
-            position = position.play(ply.m).unwrap();
+            position = ply.step.after(&position).unwrap();
         }
         assert_eq!(state.tip(), &position);
         let due = self.tracker.deadline();
@@ -200,8 +200,12 @@ fn a_board_that_is_turned_is_read_turned() {
         tracker.handle(at(ms), &Observation::Change { square, piece });
     }
     tracker.handle_timeout(at(5_000));
-    let uci: Vec<_> =
-        tracker.state().plies().iter().map(|ply| (ply.m.from(), ply.m.to())).collect();
+    let uci: Vec<_> = tracker
+        .state()
+        .plies()
+        .iter()
+        .map(|ply| (ply.legal().unwrap().from(), ply.legal().unwrap().to()))
+        .collect();
     assert_eq!(uci, [(Some(Square::E2), Square::E4)]);
     assert_eq!(tracker.state().orientation(), Orientation::Turned);
 }

@@ -4,6 +4,7 @@ use shakmaty::{Chess, Color, Move, Position, Square};
 
 use super::super::{
     placement::{Key, Placement},
+    ply,
     time::Timestamp,
 };
 
@@ -146,13 +147,13 @@ impl Node {
 
     /// The squares of the men that may take on `square`.
     pub(super) fn captors(&self, square: Square) -> impl Iterator<Item = Square> {
-        let captures = self.position.legal_moves().into_iter();
+        let captures = ply::legal_moves(&self.position).into_iter();
         captures.filter(move |&m| victim(m) == Some(square)).filter_map(Move::from)
     }
 
     /// The legal move from `from` to `to`, promoting like `like`.
     pub(super) fn same_move(&self, from: Square, to: Square, like: Move) -> Option<Move> {
-        let legal = self.position.legal_moves();
+        let legal = ply::legal_moves(&self.position);
         let mut moves = legal.iter().filter(|m| m.from() == Some(from) && m.to() == to);
         moves.find(|m| m.promotion() == like.promotion()).copied()
     }
@@ -161,7 +162,7 @@ impl Node {
         let Self { position, key, children, .. } = self;
         children.get_or_insert_with(|| {
             let turn = position.turn();
-            position.legal_moves().iter().map(|m| (key.after(turn, m), *m)).collect()
+            ply::legal_moves(position).iter().map(|m| (key.after(turn, m), *m)).collect()
         })
     }
 }

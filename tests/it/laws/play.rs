@@ -4,9 +4,12 @@ use boardcast::game::{
     Alert, ClockReading, Event, Observation, Orientation, Placement, Settings, SideReading, Start,
     StartRule, State, Timestamp, Tracker, alert::Status,
 };
-use shakmaty::{Board, CastlingMode, Chess, Color, Piece, Position, Square, fen::Fen, san::San};
+use shakmaty::{Board, CastlingMode, Color, Piece, Position, Square, fen::Fen};
 
-use super::scenario::{self, Output, Scenario};
+use super::{
+    auto::expand_auto,
+    scenario::{self, Output, Scenario},
+};
 
 /// Plays `scenario` and returns what the tracker said about moves, states and results.
 pub(super) fn play(scenario: &Scenario) -> Vec<Output> {
@@ -241,7 +244,7 @@ fn told(status: Status, alert: &Alert) -> String {
 /// What a change of the mainline means in the words of the scenarios.
 fn changes(before: &State, after: &State, say: &mut impl FnMut(String)) {
     let pairs = before.plies().iter().zip(after.plies());
-    let same = pairs.take_while(|(old, new)| old.m == new.m).count();
+    let same = pairs.take_while(|(old, new)| old.step == new.step).count();
     for i in same..before.plies().len() {
         say(format!("retract {}", numbered(before, i)));
     }
@@ -249,6 +252,9 @@ fn changes(before: &State, after: &State, say: &mut impl FnMut(String)) {
         let done = after.plies()[i].completed;
         let was = (i < same).then(|| before.plies()[i].completed);
         match (was, done) {
+            (None, true) if after.san(i).is_none() => {
+                say(format!("irregular {}", numbered(after, i)));
+            }
             (None, false) => say(format!("made {}", numbered(after, i))),
             (None | Some(false), true) => say(format!("completed {}", numbered(after, i))),
             _ => {}
@@ -259,131 +265,8 @@ fn changes(before: &State, after: &State, say: &mut impl FnMut(String)) {
 fn numbered(state: &State, i: usize) -> String {
     let position = state.position(i).expect("a ply's position");
     let dots = position.turn().fold_wb(".", "...");
-    let san = shakmaty::san::SanPlus::from_move(position.clone(), state.plies()[i].m);
+    let san = state.san(i).unwrap_or_else(|| "(irregular)".to_owned());
     format!("{}{dots} {san}", position.fullmoves())
-}
-
-/// Turns `auto` into lifts, places and presses, and the completions they must give.
-fn expand_auto(events: &mut Vec<scenario::Event>, scenario: &Scenario, wanted: &mut Vec<Output>) {
-    let mut position: Chess = scenario.option("fen").map_or_else(Chess::default, |fen| {
-        let mode = CastlingMode::from_chess960(scenario.option("chess960").is_some());
-        fen.parse::<Fen>().expect("a FEN").into_position(mode).expect("a position")
-    });
-    let mut expanded = Vec::new();
-    for event in std::mem::take(events) {
-        if event.verb != "auto" {
-            follow(&mut position, &event, &expanded);
-            expanded.push(event);
-            continue;
-        }
-        let every = (event.args[0].parse::<f64>().expect("seconds") * 1000.0) as u64;
-        for (i, san) in event.args[1..].iter().enumerate() {
-            let at = event.ms + every * i as u64;
-            let Ok(m) = san.parse::<San>().expect("SAN").to_move(&position) else {
-                // The scenario went on from somewhere this reader does not follow.
-                break;
-            };
-            let turn = position.turn();
-            let number = position.fullmoves();
-            let dots = turn.fold_wb(".", "...");
-            let mut push = |ms: u64, verb: &str, args: &[String]| {
-                expanded.push(scenario::Event {
-                    ms: at + ms,
-                    verb: verb.into(),
-                    args: args.to_vec(),
-                });
-            };
-            let letter = |piece: Piece| piece.char().to_string();
-            let before = position.clone();
-            let after = position.clone().play(m).expect("a legal move");
-            if m.is_castle() {
-                for (ms, square) in [(0, m.from().unwrap()), (200, m.to())] {
-                    push(ms, "lift", &[square.to_string(), "?".into()]);
-                }
-                for (ms, role) in [(300, shakmaty::Role::King), (800, shakmaty::Role::Rook)] {
-                    let side = m.castling_side().unwrap();
-                    let file = if role == shakmaty::Role::King {
-                        side.king_to_file()
-                    } else {
-                        side.rook_to_file()
-                    };
-                    let to = Square::from_coords(file, m.to().rank());
-                    push(ms, "place", &[to.to_string(), letter(role.of(turn))]);
-                }
-            } else {
-                let from = m.from().unwrap();
-                let mut gone = Vec::new();
-                for square in before.board().occupied() {
-                    if after.board().piece_at(square).is_none() && square != from {
-                        gone.push(square);
-                    }
-                }
-                if before.board().piece_at(m.to()).is_some() {
-                    gone.push(m.to());
-                }
-                for square in gone {
-                    push(0, "lift", &[square.to_string(), "?".into()]);
-                }
-                push(200, "lift", &[from.to_string(), "?".into()]);
-                let piece = after.board().piece_at(m.to()).unwrap();
-                push(500, "place", &[m.to().to_string(), letter(piece)]);
-            }
-            push(1000, "press", &[turn.fold_wb("white", "black").into()]);
-            let san = shakmaty::san::SanPlus::from_move(before, m);
-            wanted.push(Output { ms: at + 1000, words: format!("completed {number}{dots} {san}") });
-            position = after;
-        }
-    }
-    *events = expanded;
-}
-
-/// Keeps up with what single events do to the position, as far as a legal move explains it.
-fn follow(position: &mut Chess, event: &scenario::Event, so_far: &[scenario::Event]) {
-    if event.verb == "board" {
-        if event.args[0] == "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR" {
-            *position = Chess::default();
-            return;
-        }
-        let board = Board::from_ascii_board_fen(event.args[0].as_bytes()).expect("a placement");
-        if *position.board() == board {
-            return;
-        }
-        let lines =
-            boardcast::game::explain::shortest_lines(position, &Placement::new(board), 4, 1);
-        for m in lines.first().into_iter().flatten() {
-            *position = position.clone().play(*m).expect("a legal move");
-        }
-        return;
-    }
-    if !matches!(event.verb.as_str(), "place" | "lift") {
-        return;
-    }
-    let mut board = position.board().clone();
-    let turn_start =
-        so_far.iter().rposition(|e| e.verb == "press" || e.verb == "mark").map_or(0, |i| i + 1);
-    for event in so_far[turn_start..].iter().chain([event]) {
-        let Ok(square) = event.args.first().map_or("", String::as_str).parse::<Square>() else {
-            continue;
-        };
-        match event.verb.as_str() {
-            "lift" => {
-                board.discard_piece_at(square);
-            }
-            "place" => {
-                if let Some(piece) = event.args[1].chars().next().and_then(Piece::from_char) {
-                    board.set_piece_at(square, piece);
-                }
-            }
-            _ => {}
-        }
-    }
-    let found = position
-        .legal_moves()
-        .into_iter()
-        .find(|m| position.clone().play(*m).is_ok_and(|after| *after.board() == board));
-    if let Some(m) = found {
-        *position = position.clone().play(m).expect("a legal move");
-    }
 }
 
 /// The scenario's zero on the tracker's time line.

@@ -75,6 +75,11 @@ impl Scenario {
         self.options.get(name).map(String::as_str)
     }
 
+    /// All written outputs, in the order of the file.
+    pub(super) fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
     /// The written outputs that are about moves, states and results, each in the words compared.
     pub(super) fn expected(&self) -> Vec<Output> {
         let mut outputs = Vec::new();
