@@ -1,14 +1,24 @@
 //! How often a simulated game is reconstructed exactly: simulate, replay, compare.
 
-use std::{ops::AddAssign, thread};
+pub mod alerts;
+pub mod latency;
+
+mod live;
+mod witness;
+
+use std::{ops::AddAssign, thread, time::Duration};
 
 use shakmaty::{Move, Position};
 
+use self::{alerts::AlertTally, latency::Latencies, live::LiveHost, witness::Witness};
 use crate::{
-    game::{Event, State},
-    replay::Replay,
+    game::Event,
+    hall::Recorded,
+    replay::{self, Replay},
     sim::{
+        board::BoardSettings,
         capture::{self, BusSimulation, CaptureEntry, CaptureLine, Simulation},
+        faults::FaultSpec,
         hand::{preset::Preset, script::GameTruth},
         random::Random,
         score::Score,
@@ -19,7 +29,7 @@ use crate::{
 /// What became of one simulated game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The mainline at the end is the game that was played, ply for ply.
+    /// The mainline at the end is the game that was played, ply for ply, and no other game was seen.
     pub exact: bool,
     /// How many plies were played.
     pub plies: usize,
@@ -27,6 +37,12 @@ pub struct Verdict {
     pub right: usize,
     /// How many plies were published as completed and were not, or not at that place, played.
     pub wrong_completed: usize,
+    /// The alerts, judged by what the hands did.
+    pub alerts: AlertTally,
+    /// From the moment the stream shows a position to the publication of its ply.
+    pub latencies: Latencies,
+    /// If it is not exact: what happened where the mainline leaves the game.
+    pub why: String,
     /// The mainline at the end, for a report.
     pub read: Vec<Move>,
     /// The moves that were played.
@@ -34,7 +50,7 @@ pub struct Verdict {
 }
 
 /// Verdicts added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Games played.
     pub games: usize,
@@ -46,6 +62,12 @@ pub struct Tally {
     pub right: usize,
     /// Plies ever published as completed that were not played at that place.
     pub wrong_completed: usize,
+    /// The alerts, judged by what the hands did.
+    pub alerts: AlertTally,
+    /// From the moment the stream shows a position to the publication of its ply.
+    pub latencies: Latencies,
+    /// Time spent on reading, of all threads together.
+    pub reading: Duration,
 }
 
 impl AddAssign<&Verdict> for Tally {
@@ -55,7 +77,28 @@ impl AddAssign<&Verdict> for Tally {
         self.plies += verdict.plies;
         self.right += verdict.right;
         self.wrong_completed += verdict.wrong_completed;
+        self.alerts += verdict.alerts;
+        self.latencies += &verdict.latencies;
     }
+}
+
+/// How games are read back.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// Over the live link, which asks for the board after each quiet time, instead of from a capture,
+    /// which cannot be asked.
+    pub live: bool,
+    /// Tells the time spent, from any origin; only the speed is taken from it.
+    pub clock: &'a (dyn Fn() -> Duration + Sync),
+}
+
+/// Games that are played one after the other on one board.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// What is played; all games start from the same kind of array.
+    pub scores: Vec<Score>,
+    /// How the hands play and the line behaves.
+    pub preset: Preset,
 }
 
 /// The capture that hands playing `scores` would give, as header and lines. All games must start
@@ -98,84 +141,89 @@ fn line_of(line: &CaptureLine) -> Line {
     Line { t: line.t_ms, record }
 }
 
-/// Simulates one game, replays it and compares.
-pub fn judge(score: &Score, preset: &Preset, seed: u64) -> Verdict {
-    let scores = std::slice::from_ref(score);
-    let simulation = capture::simulate(scores, preset, seed);
-    let (header, lines) = capture_of(scores, &simulation);
-    let played = simulation.games.first().map(moves_of).unwrap_or_default();
-    let mut witness = Witness { state: State::default(), played: &played, wrong_completed: 0 };
-    if let Ok(mut replay) = Replay::new(&header) {
-        for line in &lines {
-            replay.line(line, &mut |recorded| witness.see(&recorded.event));
+/// Plays a session, reads it back and compares. Gives a verdict on each game, and how long the reading
+/// took.
+pub fn judge(session: &Session, seed: u64, reading: Reading<'_>) -> (Vec<Verdict>, Duration) {
+    let Session { scores, preset } = session;
+    let (truths, events, took) = if reading.live {
+        read_live(session, seed, reading.clock)
+    } else {
+        let simulation = capture::simulate(scores, preset, seed);
+        let (header, lines) = capture_of(scores, &simulation);
+        let started = (reading.clock)();
+        let mut events = Vec::new();
+        if let Ok(mut replay) = Replay::new(&header) {
+            let mut keep = |recorded: &Recorded| {
+                if !matches!(recorded.event, Event::Clock(_)) {
+                    events.push(recorded.clone());
+                }
+            };
+            for line in &lines {
+                replay.line(line, &mut keep);
+            }
+            replay.finish(&mut keep);
         }
-        replay.finish(&mut |recorded| witness.see(&recorded.event));
+        (simulation.games, events, (reading.clock)().saturating_sub(started))
+    };
+    let mut witness = Witness::new(scores, &truths);
+    for recorded in &events {
+        witness.see(recorded);
     }
-    let read: Vec<Move> = witness.state.moves(0).collect();
-    let right = read.iter().zip(&played).take_while(|(read, played)| read == played).count();
-    Verdict {
-        exact: read == played,
-        plies: played.len(),
-        right,
-        wrong_completed: witness.wrong_completed,
-        read,
-        played,
-    }
+    let bad = preset.wire.lost_per_mille > 0 || preset.wire.outage_every.is_some();
+    (witness.verdicts(bad), took)
 }
 
-fn moves_of(truth: &GameTruth) -> Vec<Move> {
-    truth.plies.iter().map(|ply| ply.m).collect()
-}
-
-/// Folds events as a reader of the published stream would, and counts what he was told wrongly.
-struct Witness<'a> {
-    state: State,
-    played: &'a [Move],
-    wrong_completed: usize,
-}
-
-impl Witness<'_> {
-    fn see(&mut self, event: &Event) {
-        self.state.apply(event);
-        if let Event::Plies { from, plies, .. } = event {
-            let wrong = |(i, m): (usize, Option<Move>)| self.played.get(i) != m.as_ref();
-            let completed = plies.iter().enumerate().filter(|(_, ply)| ply.completed);
-            self.wrong_completed +=
-                completed.map(|(i, ply)| (from + i, ply.legal())).filter(|&ply| wrong(ply)).count();
-        }
-    }
-}
-
-/// Judges every game, each with its own seed derived from `seed`, on as many threads as there are
-/// cores, and hands each verdict with the game's index to `done` in the order of the games.
-pub fn judge_all(
-    scores: &[Score],
-    preset: &Preset,
+fn read_live(
+    session: &Session,
     seed: u64,
-    mut done: impl FnMut(usize, &Verdict),
+    clock: &dyn Fn() -> Duration,
+) -> (Vec<GameTruth>, Vec<Recorded>, Duration) {
+    let Session { scores, preset } = session;
+    let table = header_for(scores).table.unwrap_or_default();
+    let started = clock();
+    let mut host = LiveHost::new(replay::settings(&table).unwrap_or_default());
+    let board = BoardSettings::new(capture::SERIAL);
+    let faults = FaultSpec::default();
+    let simulation = capture::simulate_for(&mut host, board, &faults, scores, preset, seed);
+    host.finish(simulation.end + Duration::from_millis(replay::AFTERWARDS_MS));
+    (simulation.games, host.events, clock().saturating_sub(started))
+}
+
+/// Judges every session, each with its own seed derived from `seed`, on as many threads as there are
+/// cores, and hands each verdict with the indices of its session and game to `done`, in their order.
+pub fn judge_all(
+    sessions: &[Session],
+    seed: u64,
+    reading: Reading<'_>,
+    mut done: impl FnMut(usize, usize, &Verdict),
 ) -> Tally {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut tally = Tally::default();
-    for (chunk, part) in scores.chunks(GAMES_AT_A_TIME).enumerate() {
-        let first = chunk * GAMES_AT_A_TIME;
+    for (chunk, part) in sessions.chunks(SESSIONS_AT_A_TIME).enumerate() {
+        let first = chunk * SESSIONS_AT_A_TIME;
         let verdicts = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads)
                 .map(|worker| {
                     scope.spawn(move || {
                         let mine = part.iter().enumerate().skip(worker).step_by(threads);
-                        mine.map(|(i, score)| (i, judge(score, preset, seed_of(seed, first + i))))
-                            .collect::<Vec<_>>()
+                        mine.map(|(i, session)| {
+                            (i, judge(session, seed_of(seed, first + i), reading))
+                        })
+                        .collect::<Vec<_>>()
                     })
                 })
                 .collect();
-            let mut verdicts: Vec<(usize, Verdict)> =
+            let mut verdicts: Vec<_> =
                 workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect();
             verdicts.sort_by_key(|(i, _)| *i);
             verdicts
         });
-        for (i, verdict) in &verdicts {
-            tally += verdict;
-            done(first + i, verdict);
+        for (i, (verdicts, took)) in &verdicts {
+            tally.reading += *took;
+            for (game, verdict) in verdicts.iter().enumerate() {
+                tally += verdict;
+                done(first + i, game, verdict);
+            }
         }
     }
     tally
@@ -203,4 +251,7 @@ pub fn san_line(score: &Score, line: &[Move]) -> Vec<String> {
 }
 
 /// Enough that no core waits long for another at the end of a part.
-const GAMES_AT_A_TIME: usize = 64;
+const SESSIONS_AT_A_TIME: usize = 64;
+
+#[cfg(test)]
+mod tests;

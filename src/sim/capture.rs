@@ -7,7 +7,8 @@ use std::time::Duration;
 use dgt_protocol::{Address, BusSettings};
 use shakmaty::Position;
 
-use self::host::{BusHost, Host, SingleHost};
+pub use self::host::Host;
+use self::host::{BusHost, SingleHost};
 
 use crate::sim::{
     board::{BoardSettings, VirtualBoard},
@@ -55,6 +56,8 @@ pub struct Simulation {
     pub lines: Vec<CaptureLine>,
     /// What really happened.
     pub games: Vec<GameTruth>,
+    /// When nothing happens any more.
+    pub end: Duration,
 }
 
 /// A simulated session at a bus.
@@ -89,14 +92,26 @@ pub fn simulate_on(
     preset: &Preset,
     seed: u64,
 ) -> Simulation {
-    let Some((performance, script)) = perform(settings, scores, preset, seed) else {
-        return Simulation { lines: Vec::new(), games: Vec::new() };
-    };
     let mut host = SingleHost::new(preset.wire.dump_every);
-    let mut lines = record(&mut Faulty::new(performance, faults, seed), &mut host, script.end);
+    simulate_for(&mut host, settings, faults, scores, preset, seed)
+}
+
+/// The same in front of another host.
+pub fn simulate_for(
+    host: &mut impl Host,
+    settings: BoardSettings,
+    faults: &FaultSpec,
+    scores: &[Score],
+    preset: &Preset,
+    seed: u64,
+) -> Simulation {
+    let Some((performance, script)) = perform(settings, scores, preset, seed) else {
+        return Simulation { lines: Vec::new(), games: Vec::new(), end: Duration::ZERO };
+    };
+    let mut lines = record(&mut Faulty::new(performance, faults, seed), host, script.end);
     lines.extend(marks(&script, ""));
     lines.sort_by_key(|line| line.t_ms);
-    Simulation { lines, games: script.games }
+    Simulation { lines, games: script.games, end: script.end }
 }
 
 /// Plays on as many boards of a bus as there are lists of games, all at once, with these faults of the

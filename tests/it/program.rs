@@ -72,6 +72,31 @@ fn every_command_explains_itself_with_examples() {
 }
 
 #[test]
+fn accuracy_prints_a_table_and_ends_as_its_conditions_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    std::fs::write(&pgn, GAMES).unwrap();
+    let pgn = pgn.to_str().unwrap();
+    let strict = ["--at-least", "100", "--at-most-wrong", "20000"];
+    for way in [&[][..], &["--live"]] {
+        let mut arguments = vec!["accuracy", "--pgn", pgn, "--preset", "orders"];
+        arguments.extend(strict);
+        arguments.extend(way);
+        let output = run(&arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let table = text(&output.stdout);
+        let row = table.lines().find(|line| line.starts_with("orders")).unwrap();
+        let cells: Vec<_> = row.split_whitespace().collect();
+        assert_eq!(cells[1..4], ["2", "2", "100.00"], "{table}");
+        assert_eq!(cells[6..10], ["0", "0", "0", "0"], "wrong plies and alerts: {table}");
+    }
+    let hopeless = ["accuracy", "--pgn", pgn, "--preset", "orders", "--at-least", "101"];
+    let output = run(&hopeless);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("orders: 100.00 % of the games"), "{output:?}");
+}
+
+#[test]
 fn boards_on_a_bus_are_published_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");

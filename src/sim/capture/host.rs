@@ -7,7 +7,7 @@ use dgt_protocol::{Address, BoardEvent, BusEvent, BusLink, BusRequest, BusSettin
 use crate::sim::device::Cable;
 
 /// Who listens to a device and speaks to it.
-pub(super) trait Host {
+pub trait Host {
     /// Takes bytes from the device.
     fn handle_bytes(&mut self, now: Duration, bytes: &[u8]);
 

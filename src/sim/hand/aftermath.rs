@@ -24,10 +24,14 @@ pub(super) fn end_game(plan: &mut Plan<'_>, score: &Score) {
     }
     let end = score.end();
     let mut seen_to_end = end.is_game_over();
-    if plan.clock.is_some() && !plan.habit(Habit::ClockLeftRunning) {
-        seen_to_end = true;
-        plan.act(Action::StopClock);
-        plan.pause(Span::ms(1000, 4000));
+    if plan.clock.is_some() {
+        if plan.habit(Habit::ClockLeftRunning) {
+            plan.note(Habit::ClockLeftRunning, plan.now, plan.now);
+        } else {
+            seen_to_end = true;
+            plan.act(Action::StopClock);
+            plan.pause(Span::ms(1000, 4000));
+        }
     }
     if let Some(outcome) = outcome
         && plan.habit(Habit::Signalled)
@@ -39,7 +43,9 @@ pub(super) fn end_game(plan: &mut Plan<'_>, score: &Score) {
     plan.truth.over = plan.now;
     // Moves tried after an end that nothing shows are moves of the game to everybody who was not there.
     if plan.habit(Habit::Analysed) && seen_to_end {
+        let since = plan.now;
         analyse(plan, end);
+        plan.note(Habit::Analysed, since, plan.now);
     }
     plan.pause(Span::ms(2000, 8000));
 }
@@ -86,6 +92,7 @@ fn wait_for_the_flag(plan: &mut Plan<'_>) {
 }
 
 fn signal(plan: &mut Plan<'_>, outcome: KnownOutcome) {
+    let since = plan.now;
     let (white, black) = centre_squares(outcome, &mut plan.random);
     let one_by_one = plan.habit(Habit::SignalOneByOne);
     let wrong = plan.habit(Habit::SignalCorrected).then(|| mistake(white, black, outcome));
@@ -98,12 +105,18 @@ fn signal(plan: &mut Plan<'_>, outcome: KnownOutcome) {
             lift_both_kings(hand, white, black_first);
         }
     });
+    plan.note(Habit::Signalled, since, plan.now);
+    if one_by_one {
+        plan.note(Habit::SignalOneByOne, since, plan.now);
+    }
     if let Some(strayed) = wrong.flatten() {
+        let since = plan.now;
         plan.pause(Span::ms(3000, 8000));
         plan.with_hand(|hand| {
             clear_for(hand, white, black);
             hand.travel(strayed, black);
         });
+        plan.note(Habit::SignalCorrected, since, plan.now);
     }
     plan.truth.signal =
         Some(SignalTruth { at: plan.now, outcome, white_king: white, black_king: black });

@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position, Square, attacks};
 use super::{
     habit::{Habit, Rates},
     preset::{Preset, Tempo},
-    script::Action,
+    script::{Action, Deed},
 };
 use crate::sim::random::{Random, Span};
 
@@ -17,6 +17,8 @@ mod ways;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Motion {
     pub(super) acts: Vec<(Duration, Action)>,
+    /// What is worth telling about them.
+    pub(super) deeds: Vec<Deed>,
 }
 
 impl Motion {
@@ -83,6 +85,11 @@ impl<'a> Hand<'a> {
         self.at += span.even(self.random);
     }
 
+    /// Tells of a habit that showed from `since` until now.
+    pub(super) fn note(&mut self, habit: Habit, since: Duration) {
+        self.motion.deeds.push(Deed { habit, from: since, until: self.at });
+    }
+
     pub(super) fn random(&mut self) -> &mut Random {
         self.random
     }
@@ -123,7 +130,7 @@ impl<'a> Hand<'a> {
         let mut pause = false;
         if self.habit(Habit::Adjusted) {
             let all: Vec<Square> = self.men.occupied().into_iter().collect();
-            pause |= self.lift_and_put_back(&all, Span::ms(120, 700));
+            pause |= self.lift_and_put_back(&all, Span::ms(120, 700), Habit::Adjusted);
         }
         if self.habit(Habit::Touched) {
             let own = pos.us() & !Bitboard::from_iter(m.from());
@@ -131,18 +138,20 @@ impl<'a> Hand<'a> {
             if pause {
                 self.wait(Span::ms(500, 2000));
             }
-            pause |= self.lift_and_put_back(&own, Span::ms(300, 2000));
+            pause |= self.lift_and_put_back(&own, Span::ms(300, 2000), Habit::Touched);
         }
         if pause {
             self.wait(Span::ms(400, 3000));
         }
     }
 
-    fn lift_and_put_back(&mut self, from: &[Square], hold: Span) -> bool {
+    fn lift_and_put_back(&mut self, from: &[Square], hold: Span, habit: Habit) -> bool {
+        let since = self.at;
         let Some(&sq) = self.random.pick(from) else { return false };
         let Some(piece) = self.lift(sq) else { return false };
         self.wait(hold);
         self.place(sq, piece);
+        self.note(habit, since);
         true
     }
 
@@ -165,16 +174,18 @@ impl<'a> Hand<'a> {
         let between = attacks::between(home, destination(pos, m));
         let resting: Vec<Square> =
             places.iter().copied().filter(|&sq| between.contains(sq)).collect();
-        let choice = if self.habit(Habit::MoveChanged) {
-            self.random.pick(&places).copied()
+        let (habit, squares) = if self.habit(Habit::MoveChanged) {
+            (Habit::MoveChanged, places)
         } else if self.habit(Habit::Rested) {
-            self.random.pick(&resting).copied()
+            (Habit::Rested, resting)
         } else {
-            None
+            return home;
         };
-        let Some(sq) = choice else { return home };
+        let Some(&sq) = self.random.pick(&squares) else { return home };
         self.travel(home, sq);
+        let since = self.at;
         self.wait(self.tempo.rest);
+        self.note(habit, since);
         sq
     }
 
@@ -182,6 +193,7 @@ impl<'a> Hand<'a> {
     pub(super) fn travel(&mut self, from: Square, to: Square) {
         let passed = self.passed(from, to);
         let slides = !passed.is_empty() && self.habit(Habit::Slid);
+        let since = self.at;
         let Some(piece) = self.lift(from) else { return };
         if !slides {
             self.wait(self.tempo.carry);
@@ -195,6 +207,7 @@ impl<'a> Hand<'a> {
         }
         self.wait(self.tempo.pass);
         self.place(to, piece);
+        self.note(Habit::Slid, since);
     }
 
     /// The squares passed when a man is pushed from one square to another, in their order; none if
@@ -214,9 +227,11 @@ impl<'a> Hand<'a> {
         if self.habit(Habit::NeighbourLit)
             && let Some(&lit) = self.random.pick(&beside)
         {
+            let since = self.at;
             self.place(lit, piece);
             self.wait(Span::ms(40, 260));
             self.lift(lit);
+            self.note(Habit::NeighbourLit, since);
             self.wait(Span::ms(5, 60));
         }
         self.place(sq, piece);
@@ -227,6 +242,7 @@ impl<'a> Hand<'a> {
         let beside: Vec<Square> =
             (attacks::king_attacks(sq) & self.men.occupied()).into_iter().collect();
         let Some(&home) = self.random.pick(&beside) else { return };
+        let since = self.at;
         let Some(piece) = self.lift(home) else { return };
         let free = self.free_neighbours(home);
         let strayed = self.random.chance(300).then(|| self.random.pick(&free).copied()).flatten();
@@ -238,6 +254,7 @@ impl<'a> Hand<'a> {
         }
         self.wait(self.tempo.carry);
         self.place(home, piece);
+        self.note(Habit::Bumped, since);
     }
 
     fn free_neighbours(&self, sq: Square) -> Vec<Square> {
@@ -249,7 +266,9 @@ impl<'a> Hand<'a> {
     }
 
     fn way<const N: usize>(&mut self, group: [Habit; N]) -> Habit {
-        group[self.random.weighted(&self.rates.each(group))]
+        let way = group[self.random.weighted(&self.rates.each(group))];
+        self.note(way, self.at);
+        way
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     habit::Habit,
     motion::{Hand, Motion},
     preset::Preset,
-    script::{Action, GameTruth, PlyTruth, Step},
+    script::{Action, Deed, GameTruth, PlyTruth, Step},
 };
 use crate::sim::{
     clock::VirtualClock,
@@ -76,8 +76,14 @@ impl<'a> Plan<'a> {
     }
 
     fn new(preset: &'a Preset, random: Random, men: Board, start: Duration, score: &Score) -> Self {
-        let truth =
-            GameTruth { ready: start, started: None, plies: Vec::new(), signal: None, over: start };
+        let truth = GameTruth {
+            ready: start,
+            started: None,
+            plies: Vec::new(),
+            deeds: Vec::new(),
+            signal: None,
+            over: start,
+        };
         Self {
             preset,
             random,
@@ -141,6 +147,7 @@ impl<'a> Plan<'a> {
             None => self.think(ply, &motion, press),
         };
         let opponent_free = self.now;
+        self.truth.deeds.extend(motion.deeds.iter().map(|deed| deed.later(touched)));
         let complete = touched + motion.length();
         let squares = motion.squares();
         self.steps
@@ -179,6 +186,7 @@ impl<'a> Plan<'a> {
                 .saturating_sub(early)
                 .max((last.complete + ONE_AFTER_THE_OTHER).saturating_sub(motion.length()))
                 .max(last.opponent_free + ONE_AFTER_THE_OTHER);
+            self.note(Habit::HandsOverlap, touched, last.complete);
             self.last = Some(last);
             self.press_last();
             return touched;
@@ -188,6 +196,7 @@ impl<'a> Plan<'a> {
             let window = motion.length().as_millis() as u32 + 200;
             let put_off = touched + Span::ms(0, window).even(&mut self.random);
             last.press = last.press.map(|planned| planned.max(put_off));
+            self.note(Habit::ReplyBeforePress, touched, put_off);
             self.last = Some(last);
             self.press_last();
             return touched;
@@ -223,7 +232,11 @@ impl<'a> Plan<'a> {
         // After a forgotten press this player's side is still down.
         let lever_up = clock.to_move() == side(color);
         // The last move of a game may well stay unpressed, but the truth is clearer if it is not.
-        lever_up && (is_last || !self.habit(Habit::PressForgotten))
+        let forgotten = lever_up && !is_last && self.habit(Habit::PressForgotten);
+        if forgotten {
+            self.note(Habit::PressForgotten, self.now, self.now);
+        }
+        lever_up && !forgotten
     }
 
     fn press_delay(&mut self, usual: Duration) -> Duration {
@@ -233,7 +246,11 @@ impl<'a> Plan<'a> {
             .clock
             .as_ref()
             .is_some_and(|clock| clock.remaining(clock.to_move(), self.now) > delay * 5);
-        if late && in_time { delay } else { usual }
+        if !(late && in_time) {
+            return usual;
+        }
+        self.note(Habit::LatePress, self.now, self.now + delay);
+        delay
     }
 
     /// Carries out the press of the last ply, if it comes at all. Time then stands at the press.
@@ -266,6 +283,11 @@ impl<'a> Plan<'a> {
         self.now += span.even(&mut self.random);
     }
 
+    /// Tells of a habit that showed.
+    pub(super) fn note(&mut self, habit: Habit, from: Duration, until: Duration) {
+        self.truth.deeds.push(Deed { habit, from, until });
+    }
+
     pub(super) fn habit(&mut self, habit: Habit) -> bool {
         self.random.chance(self.preset.rates.get(habit))
     }
@@ -276,6 +298,7 @@ impl<'a> Plan<'a> {
         work(&mut hand);
         let motion = hand.finish();
         let (start, length) = (self.now, motion.length());
+        self.truth.deeds.extend(motion.deeds.iter().map(|deed| deed.later(start)));
         self.steps
             .extend(motion.acts.into_iter().map(|(at, action)| Step { at: start + at, action }));
         self.now += length;

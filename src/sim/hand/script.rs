@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use shakmaty::{Color, KnownOutcome, Move, Piece, Square};
 
+use super::habit::Habit;
 use crate::sim::time_control::TimeControl;
 
 /// One act at the board.
@@ -56,6 +57,8 @@ pub struct GameTruth {
     pub started: Option<Duration>,
     /// The moves.
     pub plies: Vec<PlyTruth>,
+    /// What the hands did besides, or in which way, in no particular order.
+    pub deeds: Vec<Deed>,
     /// The result shown with the kings, if it was.
     pub signal: Option<SignalTruth>,
     /// When the players were done with the game: from here on the board is theirs to do with as they
@@ -78,6 +81,32 @@ pub struct PlyTruth {
     pub pressed: Option<Duration>,
     /// What the mover's clock showed after the press.
     pub clock: Option<Duration>,
+}
+
+impl PlyTruth {
+    /// When the mover was done with it: with the press, if there was one.
+    pub fn end(&self) -> Duration {
+        self.pressed.unwrap_or(self.complete)
+    }
+}
+
+/// A habit that showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// Which.
+    pub habit: Habit,
+    /// From its first act on.
+    pub from: Duration,
+    /// Until it was over, or made good.
+    pub until: Duration,
+}
+
+impl Deed {
+    /// The same deed, this much later.
+    #[must_use]
+    pub fn later(self, by: Duration) -> Self {
+        Self { from: self.from + by, until: self.until + by, ..self }
+    }
 }
 
 /// The kings in the centre.
