@@ -17,7 +17,7 @@ use crate::daemon::{
     self,
     discovery::{
         self, Found,
-        probe::{Finding, probe},
+        probe::{Finding, probe, probe_bus},
     },
 };
 
@@ -27,6 +27,9 @@ pub struct Boards {
     /// Look at these ports only, not at all that the system knows
     #[arg(value_name = "PORT")]
     ports: Vec<PathBuf>,
+    /// Look for the boards of an RS-232 bus behind this port; may be given again
+    #[arg(long, value_name = "PORT")]
+    bus: Vec<PathBuf>,
     /// Print one JSON object for each port, in an array
     #[arg(long)]
     json: bool,
@@ -45,17 +48,28 @@ pub(super) fn run(command: &Boards, log: Option<&str>) -> anyhow::Result<ExitCod
         Err(error) if !output::is_closed_pipe(&error) => return Err(error.into()),
         _ => {}
     }
-    let found = looked.iter().any(|(_, finding)| matches!(finding, Finding::Board(_)));
+    let found = looked.iter().any(|(_, finding)| boards_in(finding) > 0);
     Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+}
+
+/// How many boards were found at a port.
+fn boards_in(finding: &Finding) -> usize {
+    match finding {
+        Finding::Board(_) => 1,
+        Finding::Bus(boards) => boards.len(),
+        Finding::Foreign { .. } | Finding::Quiet | Finding::Trouble(_) => 0,
+    }
 }
 
 /// All ports and what is on them, asked all at once.
 async fn look(command: &Boards) -> Vec<(Found, Finding)> {
-    let ports = if command.ports.is_empty() {
+    let mut ports = if command.ports.is_empty() && command.bus.is_empty() {
         discovery::all_ports().await
     } else {
         discovery::these_ports(&command.ports).await
     };
+    let single = ports.len();
+    ports.extend(discovery::these_ports(&command.bus).await);
     if !command.json {
         let count = ports.len();
         output::tell(&format!(
@@ -66,7 +80,10 @@ async fn look(command: &Boards) -> Vec<(Found, Finding)> {
     let mut probes = JoinSet::new();
     for (i, port) in ports.iter().enumerate() {
         let path = port.path.clone();
-        probes.spawn(async move { (i, probe(&path).await) });
+        let bus = i >= single;
+        probes.spawn(
+            async move { (i, if bus { probe_bus(&path).await } else { probe(&path).await }) },
+        );
     }
     let mut findings = probes.join_all().await;
     findings.sort_by_key(|(i, _)| *i);
@@ -78,6 +95,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   boardcast boards                      all ports of this machine
   boardcast boards /dev/ttyUSB0 --json  one of them, for a program
+  boardcast boards --bus /dev/ttyUSB1   the boards of a bus
 
 Ports are only asked who is there. What is no board is left alone. The exit status is 1 if no board
-was found. Do not run it on a bus of boards in use: it ends their bus mode until they are asked again.";
+was found. A bus needs --bus: without it the boards of a bus leave their bus mode.";

@@ -2,7 +2,13 @@
 
 use std::process::{Command, Output, Stdio};
 
-use crate::tools::{Table, blocking};
+use boardcast::sim::{
+    board::BoardSettings,
+    bus::VirtualBus,
+    hand::preset::{Name, Preset},
+};
+
+use crate::tools::{Stranger, Table, blocking, performance};
 
 fn boards(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boardcast"));
@@ -55,4 +61,44 @@ fn without_a_board_the_exit_status_says_so() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json[0]["finding"], "trouble");
     assert!(json[0]["trouble"].as_str().unwrap().contains("plug the board in"), "{json}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_boards_of_a_bus_are_found_and_what_is_none_is_said_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow = "[TimeControl \"5400\"]\n\n1. f3 {[%clk 1:00:00]} 1-0";
+    let on_bus = [1001, 1025, 2054]
+        .map(|serial| performance(BoardSettings::new(serial), slow, &Preset::new(Name::Clean)));
+    let bus = Table::of(VirtualBus::new(on_bus), &folder.path().join("bus"), 1.0).await;
+    let (receiver, asked) = Stranger::receiver();
+    let receiver = Table::of(receiver, &folder.path().join("gps"), 1.0).await;
+    let paths = [&bus.path, &receiver.path].map(|path| path.to_str().unwrap().to_owned());
+    let (shown, json) = blocking(move || {
+        let [bus, receiver] = paths.each_ref().map(String::as_str);
+        (boards(&[receiver, "--bus", bus]), boards(&["--bus", bus, "--json"]))
+    })
+    .await;
+    let shown = text(&shown.stdout);
+    for part in [
+        "board 01001",
+        "board 01025",
+        "board 02054",
+        "not a board: it said",
+        "clock 1:30:00 left, 1:30:00 right, stopped",
+        "8 r n b q k b n r",
+        "3 boards",
+    ] {
+        assert!(shown.contains(part), "{part:?} is not in\n{shown}");
+    }
+    let asked = asked.bytes();
+    assert!(asked.iter().all(|byte| b"KM".contains(byte)), "{asked:x?}");
+
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json[0]["finding"], "bus");
+    let boards = json[0]["boards"].as_array().unwrap();
+    let addresses: Vec<_> = boards.iter().map(|board| board["bus_address"].as_u64()).collect();
+    assert_eq!(addresses, [Some(1001), Some(1025), Some(2054)]);
+    assert!(boards.iter().all(|board| board["array"] == true), "{json:#}");
+    bus.stop().await;
+    receiver.stop().await;
 }

@@ -29,10 +29,13 @@ struct PortJson {
     usb: Option<UsbJson>,
     bluetooth: bool,
     latency_ms: Option<u8>,
-    /// `board`, `foreign`, `quiet` or `trouble`.
+    /// `board`, `bus`, `foreign`, `quiet` or `trouble`.
     finding: &'static str,
     trouble: Option<String>,
     board: Option<BoardJson>,
+    /// The boards of a bus.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    boards: Vec<BoardJson>,
 }
 
 #[derive(Serialize)]
@@ -83,7 +86,12 @@ impl PortJson {
             }),
             Attachment::Bluetooth | Attachment::Other => None,
         };
+        let mut boards = Vec::new();
         let (name, trouble, board) = match finding {
+            Finding::Bus(found) => {
+                boards.extend(found.iter().map(BoardJson::new));
+                ("bus", None, None)
+            }
             Finding::Board(board) => ("board", None, Some(BoardJson::new(board))),
             Finding::Foreign { .. } => ("foreign", None, None),
             Finding::Quiet => ("quiet", None, None),
@@ -98,6 +106,7 @@ impl PortJson {
             finding: name,
             trouble,
             board,
+            boards,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dgt_protocol::{Battery, ClockSide, ClockTimes, Lever, Side};
 
-use super::picture::Picture;
+use super::{boards_in, picture::Picture};
 use crate::daemon::discovery::{
     Attachment, Found, Usb, latency,
     probe::{Board, Finding},
@@ -21,7 +21,7 @@ pub(super) fn report(looked: &[(Found, Finding)]) -> String {
         }
         out.push('\n');
     }
-    let boards = looked.iter().filter(|(_, found)| matches!(found, Finding::Board(_))).count();
+    let boards: usize = looked.iter().map(|(_, finding)| boards_in(finding)).sum();
     out + &match boards {
         0 if looked.is_empty() => NO_PORTS.to_owned(),
         0 => "no board found: is it switched on, and is its cable plugged in?".to_owned(),
@@ -33,6 +33,7 @@ pub(super) fn report(looked: &[(Found, Finding)]) -> String {
 fn lines(port: &Found, finding: &Finding) -> Vec<String> {
     let mut lines = match finding {
         Finding::Board(board) => board_lines(board),
+        Finding::Bus(boards) => boards.iter().flat_map(board_lines).collect(),
         Finding::Foreign { bytes } => {
             vec![format!("not a board: it said {bytes} bytes that no board says; it is left alone")]
         }
@@ -42,7 +43,7 @@ fn lines(port: &Found, finding: &Finding) -> Vec<String> {
         ],
         Finding::Trouble(trouble) => vec![trouble.explain(&port.path)],
     };
-    if matches!(finding, Finding::Board(_)) {
+    if boards_in(finding) > 0 {
         if let Some(stable) = &port.stable {
             lines.push(format!("the same port whatever its number: {}", stable.display()));
         }

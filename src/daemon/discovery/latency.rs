@@ -19,10 +19,7 @@ pub fn of(device: &Path) -> Option<u8> {
 ///
 /// If the system does not permit it; [`file()`] is what must be written to.
 pub fn shorten(device: &Path) -> io::Result<()> {
-    match of(device) {
-        Some(ms) if ms > SHORTEST_MS => fs::write(file(device), SHORTEST_MS.to_string()),
-        _ => Ok(()),
-    }
+    shorten_below(Path::new(SYSTEM), device)
 }
 
 /// Where the system keeps the timer of a device.
@@ -32,6 +29,13 @@ pub fn file(device: &Path) -> PathBuf {
 
 fn read(system: &Path, device: &Path) -> Option<u8> {
     fs::read_to_string(below(system, device)).ok()?.trim().parse().ok()
+}
+
+fn shorten_below(system: &Path, device: &Path) -> io::Result<()> {
+    match read(system, device) {
+        Some(ms) if ms > SHORTEST_MS => fs::write(below(system, device), SHORTEST_MS.to_string()),
+        _ => Ok(()),
+    }
 }
 
 fn below(system: &Path, device: &Path) -> PathBuf {
@@ -56,6 +60,21 @@ mod tests {
         fs::write(system.path().join("ttyUSB3/device/latency_timer"), "16\n").unwrap();
         assert_eq!(read(system.path(), device), Some(16));
         assert_eq!(file(device), Path::new("/sys/class/tty/ttyUSB3/device/latency_timer"));
+    }
+
+    #[test]
+    fn a_long_wait_is_shortened_and_what_cannot_be_set_is_told() {
+        let system = tempfile::tempdir().unwrap();
+        let device = Path::new("/dev/ttyUSB3");
+        let timer = below(system.path(), device);
+        assert!(shorten_below(system.path(), device).is_ok(), "there is none");
+        fs::create_dir_all(timer.parent().unwrap()).unwrap();
+        fs::write(&timer, "16\n").unwrap();
+        shorten_below(system.path(), device).unwrap();
+        assert_eq!(read(system.path(), device), Some(SHORTEST_MS));
+        fs::remove_file(&timer).unwrap();
+        std::os::unix::fs::symlink("/proc/self/status", &timer).unwrap();
+        assert!(shorten_below(system.path(), device).is_ok(), "it says nothing that is a time");
     }
 
     #[test]

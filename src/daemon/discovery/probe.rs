@@ -1,5 +1,7 @@
 //! Asking a port who is there, in a way that hurts nobody.
 
+mod bus;
+
 use std::{path::Path, time::Duration};
 
 use dgt_protocol::{
@@ -8,6 +10,8 @@ use dgt_protocol::{
 };
 use tokio::time::sleep_until;
 use tokio_serial::SerialStream;
+
+pub use bus::probe_bus;
 
 use super::is_bluetooth;
 use crate::daemon::{
@@ -23,6 +27,8 @@ use crate::daemon::{
 pub enum Finding {
     /// A board.
     Board(Box<Board>),
+    /// A bus with these boards, in the order of their addresses.
+    Bus(Vec<Board>),
     /// Something that talks, but not as boards do. It was sent a few letters and then left alone.
     Foreign {
         /// How many bytes it said.
